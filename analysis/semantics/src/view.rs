@@ -205,6 +205,15 @@ impl<'db> View<'db> {
         })
     }
 
+    /// Returns the call that an expression is.
+    pub fn call(&self, expr_ref: ExprRef) -> Option<&CallData> {
+        let unit = self.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
+            Expr::Call(call) => Some(unit.call(*call)),
+            _ => None,
+        }
+    }
+
     /// Returns the range of a unit in the file.
     pub fn unit_range(&self, unit: UnitId) -> TextRange {
         self.source.unit(unit) + self.start()
@@ -238,18 +247,15 @@ impl<'db> View<'db> {
 
     /// Returns the range of the callee of a call, or of the whole expression if it is not a call.
     pub(crate) fn callee_range(&self, expr_ref: ExprRef) -> TextRange {
-        let unit = self.unit(expr_ref.unit);
-        match unit.expr(expr_ref.expr) {
-            Expr::Call(call) => self.place(expr_ref.unit, unit.call(*call).callee_range),
-            _ => self.range(expr_ref),
+        match self.call(expr_ref) {
+            Some(call) => self.place(expr_ref.unit, call.callee_range),
+            None => self.range(expr_ref),
         }
     }
 
     /// Returns the range of the value of a written attribute of a call.
     pub(crate) fn attribute_range(&self, expr_ref: ExprRef, name: &str) -> Option<TextRange> {
-        let unit = self.unit(expr_ref.unit);
-        let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
-        let attr = unit.call(*call).written.iter().find(|attr| attr.name == name)?;
+        let attr = self.call(expr_ref)?.written.iter().find(|attr| attr.name == name)?;
         Some(self.place(expr_ref.unit, attr.value_range))
     }
 

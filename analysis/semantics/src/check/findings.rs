@@ -126,14 +126,19 @@ impl Site<'_, '_, '_> {
 
     /// Returns the name of the callee of the subject for a message.
     fn callee_name(&self) -> Option<String> {
-        let text = self.view.text(self.view.callee_range(self.expr_ref()?));
-        Some(if text.len() <= 40 { format!("`{text}`") } else { "this function".into() })
+        Some(callee_name(self.view, self.expr_ref()?))
     }
 
     /// Creates a diagnostic at the subject.
     fn diagnostic(&self, code: Code, message: impl Into<String>) -> DefDiagnostic {
         DefDiagnostic::new(code, self.at(), message)
     }
+}
+
+/// Returns the name of the callee of a call for a message.
+fn callee_name(view: &View<'_>, call: ExprRef) -> String {
+    let text = view.text(view.callee_range(call));
+    if text.len() <= 40 { format!("`{text}`") } else { "this function".to_owned() }
 }
 
 /// Returns what a user sees of a finding; `None` if another finding says it.

@@ -272,8 +272,7 @@ pub fn trail_of(
 /// Returns the step of an operator such as `transpose` that moves a size to another axis. It is the only step shown
 /// that preserves a size, because it often explains a conflict.
 fn transposed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Option<Step> {
-    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
-    let call = view.unit(expr_ref.unit).call(*call);
+    let call = view.call(expr_ref)?;
     let Callee::Operator(operator) = call.callee else { return None };
     if axis == from || !operator.reorders_axes {
         return None;
@@ -286,39 +285,18 @@ fn transposed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> O
 
 /// Returns the step of an operator that preserves a size, with its relation.
 fn passed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Option<Step> {
-    let value = match view.variable(expr_ref) {
-        Some(_) => return None,
-        None => expr_ref,
-    };
-    let unit = view.unit(value.unit);
-    let call = match unit.expr(value.expr) {
-        Expr::Call(call) => unit.call(*call),
+    if view.variable(expr_ref).is_some() {
+        return None;
+    }
+    let value = match view.unit(expr_ref.unit).expr(expr_ref.expr) {
         // A field of the result of an operator.
-        Expr::Proj { tuple, .. } => {
-            let value = view.resolve(ExprRef { unit: value.unit, expr: *tuple });
-            match view.unit(value.unit).expr(value.expr) {
-                Expr::Call(call) => {
-                    let call = view.unit(value.unit).call(*call);
-                    return passed_call(view, value.unit, call, axis, from);
-                }
-                _ => return None,
-            }
-        }
-        _ => return None,
+        Expr::Proj { tuple, .. } => view.resolve(ExprRef { unit: expr_ref.unit, expr: *tuple }),
+        _ => expr_ref,
     };
-    passed_call(view, value.unit, call, axis, from)
-}
-
-fn passed_call(
-    view: &View<'_>,
-    unit: UnitId,
-    call: &CallData,
-    axis: usize,
-    from: usize,
-) -> Option<Step> {
+    let call = view.call(value)?;
     let Callee::Operator(operator) = call.callee else { return None };
     let relation = Some(operator.rule?.0);
-    let range = view.place(unit, call.callee_range);
+    let range = view.place(value.unit, call.callee_range);
     Some(Step::new(range, StepKind::Kept { operator, axis, from, relation }))
 }
 

@@ -104,9 +104,7 @@ struct FailedCall<'c, 'a, 'db> {
 impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
     /// Returns the call at `expr_ref`; `None` if its arguments or attributes are not those intended.
     fn of(view: &'c CheckView<'a, 'db>, expr_ref: ExprRef) -> Option<FailedCall<'c, 'a, 'db>> {
-        let unit = view.unit(expr_ref.unit);
-        let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
-        let call = unit.call(*call);
+        let call = view.call(expr_ref)?;
         let Callee::Operator(operator) = &call.callee else { return None };
         let (name, solve) = operator.rule?;
         if !call.trusted || !call.whole || call.meta_attrs.is_some() {

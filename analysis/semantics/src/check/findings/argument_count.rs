@@ -11,13 +11,12 @@ use crate::{
 };
 
 pub(super) fn report(site: &Site<'_, '_, '_>, expected: usize, found: usize) -> Option<Report> {
-    let (view, unit) = (site.view, site.view.unit(site.unit));
+    let view = site.view;
     let call = site.expr_ref()?;
     let message =
         format!("{} expects {}, found {found}", site.callee_name()?, count(expected, "argument"));
     let mut diagnostic = site.diagnostic(Code::ArgumentCount, message);
-    if let Expr::Call(call) = unit.expr(call.expr) {
-        let data = unit.call(*call);
+    if let Some(data) = view.call(call) {
         if let Callee::Operator(operator) = data.callee
             && expected > 0
         {

@@ -19,9 +19,8 @@ pub(super) fn report(
     }
     let what = site.view.describe(expr_ref);
     let diagnostic = site.diagnostic(Code::CannotInfer, format!("cannot infer the type of {what}"));
-    let unit = site.view.unit(site.unit);
-    let Expr::Call(call) = unit.expr(expr_ref.expr) else { return Some(diagnostic) };
-    let Some(&arg) = argument.and_then(|at| unit.call(*call).args.get(at)) else {
+    let Some(call) = site.view.call(expr_ref) else { return Some(diagnostic) };
+    let Some(&arg) = argument.and_then(|at| call.args.get(at)) else {
         return Some(diagnostic.help("write the type of the result where it is bound"));
     };
     let arg = ExprRef { unit: site.unit, expr: arg };

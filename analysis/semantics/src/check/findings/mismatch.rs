@@ -72,8 +72,7 @@ fn evidence(site: &Site<'_, '_, '_>, what: Mismatch, conflict: &Conflict) -> Opt
             return Some(evidence);
         }
         Mismatch::Argument { call, index } => {
-            let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
-            let data = view.unit(unit).call(*id);
+            let data = view.call(expr_ref(call))?;
             evidence.call = Some(expr_ref(call));
             if let Callee::Expr(callee) = data.callee {
                 evidence.operands.push(expr_ref(callee));
@@ -253,8 +252,8 @@ fn argument(
     let (view, unit) = (site.view, site.unit);
     let tail = differ(conflict);
     let callee = site.callee_name()?;
-    let Expr::Call(id) = view.unit(unit).expr(call) else { return None };
-    let arg = ExprRef { unit, expr: *view.unit(unit).call(*id).args.get(index)? };
+    let data = view.call(ExprRef { unit, expr: call })?;
+    let arg = ExprRef { unit, expr: *data.args.get(index)? };
     let mut diagnostic = DefDiagnostic::new(
         conflict.code(),
         view.range(arg),
@@ -263,7 +262,7 @@ fn argument(
             index + 1
         ),
     );
-    if let Callee::Expr(callee) = view.unit(unit).call(*id).callee
+    if let Callee::Expr(callee) = data.callee
         && let Some(at) = cause::parameter(view, ExprRef { unit, expr: callee }, index)
     {
         diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
@@ -312,9 +311,7 @@ fn or_first_field(
 
 /// Returns the operand whose type a call has.
 fn handed_on(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> Option<ExprRef> {
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
-    let call = unit.call(*call);
+    let call = view.call(expr_ref)?;
     let Callee::Operator(operator) = &call.callee else { return None };
     let is_identity = operator.rule.is_some_and(|(name, _)| name == "Identity");
     let &expr = call.args.first().filter(|_| is_identity)?;

@@ -119,8 +119,7 @@ pub(super) fn optional_attributes(
     name: &str,
 ) -> Option<(TextRange, String)> {
     let schema = operators::find(name)?.schema?;
-    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
-    let call = view.unit(expr_ref.unit).call(*call);
+    let call = view.call(expr_ref)?;
     let is_missing = |field: &&AttrField| {
         field.default == AttrDefault::Required
             && (field.ty == AttrType::Dim || field.name == "axes" && accepts_none(field))

@@ -3,7 +3,7 @@
 use syntax::TextRange;
 use types::{Mark, Place, Reason, Type};
 
-use super::{Report, Site};
+use super::{Report, Site, callee_name};
 use crate::{
     body::*,
     check::{
@@ -26,8 +26,7 @@ pub(super) fn report(site: &Site<'_, '_, '_>, operator: &str, reason: &Reason) -
 fn evidence(site: &Site<'_, '_, '_>, reason: &Reason) -> Option<Evidence> {
     let (view, unit) = (site.view, site.view.unit(site.unit));
     let expr = site.expr_ref()?.expr;
-    let Expr::Call(call) = unit.expr(expr) else { return None };
-    let call = unit.call(*call);
+    let call = view.call(site.expr_ref()?)?;
     let expr_ref = |&expr: &ExprId| ExprRef { unit: site.unit, expr };
     let mut evidence = Evidence::new(site.unit);
     evidence.operands = call.args.iter().map(expr_ref).collect();
@@ -117,8 +116,7 @@ pub(super) fn failed(
     }
     diagnostic = repair::complete(view, expr_ref, reason, diagnostic);
     if let Some(position) = reason.first_field_of
-        && let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr)
-        && let Some(&expr) = view.unit(expr_ref.unit).call(*call).args.get(position)
+        && let Some(&expr) = view.call(expr_ref).and_then(|call| call.args.get(position))
     {
         diagnostic = first_field(view, ExprRef { unit: expr_ref.unit, expr }, diagnostic);
     }
@@ -153,9 +151,7 @@ pub(in crate::check) fn add_to_call(
 /// Returns the callee of the call of `operator` inside the function that is called, if the function
 /// has exactly one.
 fn place_inside(view: &View<'_>, expr_ref: ExprRef, operator: &str) -> Option<InDef> {
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
-    let Callee::Expr(callee) = unit.call(*call).callee else { return None };
+    let Callee::Expr(callee) = view.call(expr_ref)?.callee else { return None };
     let is_of =
         |call: &&CallData| matches!(call.callee, Callee::Operator(of) if of.name == operator);
     let callee = view.resolve(ExprRef { unit: expr_ref.unit, expr: callee });
@@ -242,10 +238,8 @@ fn accepted(view: &CheckView<'_, '_>, expr_ref: ExprRef, reason: Reason) -> DefD
 /// Returns the callee of a call of a function. A failed relation is then one of its constraints,
 /// and the operands of the relation are not the arguments of the call.
 fn called_function(view: &View<'_>, expr_ref: ExprRef) -> Option<String> {
-    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return None };
-    let Callee::Expr(_) = view.unit(expr_ref.unit).call(*call).callee else { return None };
-    let text = view.text(view.callee_range(expr_ref));
-    Some(if text.len() <= 40 { format!("`{text}`") } else { "this function".to_owned() })
+    let Callee::Expr(_) = view.call(expr_ref)?.callee else { return None };
+    Some(callee_name(view, expr_ref))
 }
 
 fn base(view: &View<'_>, expr_ref: ExprRef, reason: &Reason) -> DefDiagnostic {
@@ -267,11 +261,7 @@ fn mark_range(
     expr_ref: ExprRef,
     mark: &Mark,
 ) -> Option<(TextRange, Option<ExprRef>)> {
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(call) = unit.expr(expr_ref.expr) else {
-        return Some((view.range(expr_ref), None));
-    };
-    let call = unit.call(*call);
+    let Some(call) = view.call(expr_ref) else { return Some((view.range(expr_ref), None)) };
     let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
     match mark.place {
         Place::Argument(position) => {

@@ -92,9 +92,7 @@ fn name_of_other_languages(name: &str) -> Option<(&'static str, &'static str)> {
 
 /// Returns the call of an operator in Python's notation, and by its name without the module: `softmax(%x, 1)`.
 fn python_call_of<'v>(view: &'v CheckView<'_, '_>, expr_ref: ExprRef) -> Option<&'v PythonCall> {
-    let unit = view.unit(expr_ref.unit);
-    let Expr::Call(call) = unit.expr(expr_ref.expr) else { return None };
-    unit.unqualified(unit.call(*call))?.call.as_ref()
+    view.unit(expr_ref.unit).unqualified(view.call(expr_ref)?)?.call.as_ref()
 }
 
 /// Adds the fix for `float32(%n)`, a conversion.
@@ -106,9 +104,8 @@ fn converted(
 ) -> DefDiagnostic {
     let diagnostic =
         diagnostic.help(format!("a conversion is written `cast(…, dtype=\"{dtype}\")`"));
-    let Expr::Call(call) = view.unit(expr_ref.unit).expr(expr_ref.expr) else { return diagnostic };
-    let call = view.unit(expr_ref.unit).call(*call);
-    let [value] = call.args[..] else { return diagnostic };
+    let args = view.call(expr_ref).map_or(&[][..], |call| &call.args);
+    let &[value] = args else { return diagnostic };
     let end = view.range(ExprRef { unit: expr_ref.unit, expr: value }).end();
     diagnostic.fix(
         "Call `cast`",
@@ -129,14 +126,10 @@ pub(super) fn is_printed(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> bool {
     let unit = view.unit(expr_ref.unit);
     let concerns = |about: ExprId| {
         about == expr_ref.expr
-            || match unit.expr(about) {
-                Expr::Call(call) => {
-                    let call = unit.call(*call);
-                    matches!(call.callee, Callee::Expr(callee) if callee == expr_ref.expr)
-                        || call.args.contains(&expr_ref.expr)
-                }
-                _ => false,
-            }
+            || view.call(ExprRef { unit: expr_ref.unit, expr: about }).is_some_and(|call| {
+                matches!(call.callee, Callee::Expr(callee) if callee == expr_ref.expr)
+                    || call.args.contains(&expr_ref.expr)
+            })
     };
     // Most statements have few comments.
     unit.type_comments.iter().take(1_000).any(|comment| match comment.subject {
