@@ -188,8 +188,7 @@ fn same_names(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>) {
     });
     for (first, range) in more.into_iter().take(MAX_DIAGNOSTICS) {
         if found[first].related.len() < 6 {
-            let and_here = found[first].clone().related(range, "and here");
-            found[first] = and_here;
+            found[first].add_related(range, "and here");
         }
     }
 }

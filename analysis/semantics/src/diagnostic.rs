@@ -124,6 +124,23 @@ impl<P> Diagnostic<P> {
         self
     }
 
+    pub(crate) fn add_related(&mut self, range: impl Into<P>, message: impl Into<String>) {
+        let (range, message) = (range.into(), message.into());
+        self.related.push(RelatedPlace { range, message, role: Role::Detail });
+    }
+
+    /// Completes the diagnostic with a part that it may have.
+    pub(crate) fn with<T>(
+        self,
+        part: Option<T>,
+        complete: impl FnOnce(Diagnostic<P>, T) -> Diagnostic<P>,
+    ) -> Diagnostic<P> {
+        match part {
+            Some(part) => complete(self, part),
+            None => self,
+        }
+    }
+
     /// Sets the suggestion.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic<P> {
         self.help = Some(help.into());
@@ -138,6 +155,12 @@ impl<P> Diagnostic<P> {
     ) -> Diagnostic<P> {
         self.add_fix(title, edits);
         self
+    }
+
+    /// Adds the fix that changes a range to another text.
+    pub(crate) fn change(self, range: TextRange, to: impl Into<String>) -> Diagnostic<P> {
+        let to = to.into();
+        self.fix(format!("Change to `{to}`"), [(range, to)])
     }
 
     pub(crate) fn add_fix(

@@ -342,8 +342,7 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
             for &at in &rest {
                 let DefDiagnostic { range, message, .. } = found[at].clone();
                 if range != found[first].range {
-                    let range = range.into();
-                    found[first].related.push(RelatedPlace { range, message, role: Role::Detail });
+                    found[first].add_related(range, message);
                 }
             }
             merged.extend(rest);

@@ -52,10 +52,8 @@ impl ConstantSet<'_, '_> {
 
     /// Adds the fix that drops the entries.
     pub(super) fn with_drop(&self, diagnostic: Diagnostic, title: &str) -> Diagnostic {
-        match entries::drop_constants(self.db, self.module, &self.entries) {
-            Some(edits) => diagnostic.fix(title, edits),
-            None => diagnostic,
-        }
+        let edits = entries::drop_constants(self.db, self.module, &self.entries);
+        diagnostic.with(edits, |diagnostic, edits| diagnostic.fix(title, edits))
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     body::*,
     db::Db,
-    diagnostic::{Code, DefDiagnostic, Diagnostic, RelatedPlace, Role},
+    diagnostic::{Code, DefDiagnostic, Diagnostic},
     features::UnitFeatures,
     item::{Def, DefKind, Module, module},
     queries,
@@ -143,11 +143,7 @@ fn merge_undeclared(
     for (name, kind, diagnostic) in uses {
         match firsts.iter_mut().find(|(first, _, _)| *first == name) {
             Some((_, _, first)) if first.related.len() < MAX_USES => {
-                first.related.push(RelatedPlace {
-                    range: diagnostic.range.into(),
-                    message: "and here".to_owned(),
-                    role: Role::Detail,
-                });
+                first.add_related(diagnostic.range, "and here");
             }
             Some(_) => {}
             None => firsts.push((name, kind, diagnostic)),
@@ -216,12 +212,7 @@ pub(super) fn check_def(
             Some(&first) => {
                 let first = &mut unknown[first];
                 if first.related.len() < MAX_USES {
-                    let place = view.place(number, free_name.range);
-                    first.related.push(RelatedPlace {
-                        range: place.into(),
-                        message: "and here".to_owned(),
-                        role: Role::Detail,
-                    });
+                    first.add_related(view.place(number, free_name.range), "and here");
                 }
             }
             None => {
@@ -251,8 +242,6 @@ pub(super) fn unbound(unknown: Vec<DefDiagnostic>, found: &mut Vec<DefDiagnostic
         return;
     }
     for (at, unknown) in binders.into_iter().zip(unknown) {
-        let message = format!("{}: was this meant?", unknown.message);
-        let range = unknown.range.into();
-        found[at].related.push(RelatedPlace { range, message, role: Role::Detail });
+        found[at].add_related(unknown.range, format!("{}: was this meant?", unknown.message));
     }
 }

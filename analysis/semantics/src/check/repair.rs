@@ -58,10 +58,7 @@ pub(super) fn complete(
         if let Some(edits) = call.edits(&changes) {
             diagnostic.add_fix(call.title(&changes), edits);
         }
-        return match help {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        };
+        return diagnostic.with(help, DefDiagnostic::help);
     }
     let diagnostic = call.flattened(call.suffix(reason, diagnostic));
     match of_rule.is_some() && call.is_open() {
@@ -80,13 +77,10 @@ fn with_fix_of_rule(
     let Some(fix) = reason.fix.as_ref().filter(|fix| fix.value.is_writable()) else {
         return diagnostic;
     };
-    match view.attribute_range(expr_ref, fix.name) {
-        Some(range) => {
-            let title = format!("Change `{}` to {}", fix.name, fix.value);
-            diagnostic.fix(title, [(range, fix.value.to_string())])
-        }
-        None => diagnostic,
-    }
+    diagnostic.with(view.attribute_range(expr_ref, fix.name), |diagnostic, range| {
+        let title = format!("Change `{}` to {}", fix.name, fix.value);
+        diagnostic.fix(title, [(range, fix.value.to_string())])
+    })
 }
 
 /// A call of an operator whose relation fails.
@@ -443,14 +437,11 @@ pub(super) fn with_suffix(
     diagnostic: DefDiagnostic,
 ) -> DefDiagnostic {
     let dtype = expected.as_tensor().filter(|tensor| tensor.rank() == 0).map(|t| t.dtype);
-    match dtype.and_then(|dtype| number(view, value, dtype)) {
-        Some(edit) => with_number(diagnostic, edit),
-        None => diagnostic,
-    }
+    diagnostic.with(dtype.and_then(|dtype| number(view, value, dtype)), with_number)
 }
 
 fn with_number(diagnostic: DefDiagnostic, edit: Edit) -> DefDiagnostic {
-    diagnostic.help(format!("write `{}`", edit.1)).fix(format!("Change to `{}`", edit.1), [edit])
+    diagnostic.help(format!("write `{}`", edit.1)).change(edit.0, edit.1)
 }
 
 /// Returns the edit that gives a number another data type, if TVM has a suffix for it.

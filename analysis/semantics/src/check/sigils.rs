@@ -11,7 +11,7 @@ use syntax::{TextRange, TextSize};
 
 use crate::{
     body::Name,
-    diagnostic::{Code, DefDiagnostic, RelatedPlace, Role},
+    diagnostic::{Code, DefDiagnostic},
     infer::UnresolvedName,
 };
 
@@ -93,8 +93,7 @@ fn fold(
         // The range of a pattern with fields begins with its name.
         let range = TextRange::at(range.start(), TextSize::of(name.as_str()));
         let kept = &mut found[first];
-        let message = format!("`{to}` here, too");
-        kept.related.push(RelatedPlace { range: range.into(), message, role: Role::Detail });
+        kept.add_related(range, format!("`{to}` here, too"));
         let fix = &mut kept.fixes[0];
         if *to != own {
             fix.title = "Write the sigils of all names".to_owned();

@@ -290,10 +290,7 @@ fn with_fix(
     };
     match edits {
         Some(edits) => diagnostic.fix(title, edits),
-        None => match help(&error.kind) {
-            Some(help) => diagnostic.help(help),
-            None => diagnostic,
-        },
+        None => diagnostic.with(help(&error.kind), Diagnostic::help),
     }
 }
 

@@ -21,15 +21,11 @@ pub(in crate::check) fn report(
         _ => String::new(),
     };
     let message = format!("`{}`: `{name}` takes {takes}{or_none}{not}", operator.name);
-    let diagnostic = site.diagnostic(Code::AttributeType, message);
-    let diagnostic = match help(expected) {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    };
-    match rewritten(expected, value, operator.spatial_axes()) {
-        Some(to) => diagnostic.fix(format!("Change to `{to}`"), [(site.range, to)]),
-        None => diagnostic,
-    }
+    site.diagnostic(Code::AttributeType, message)
+        .with(help(expected), DefDiagnostic::help)
+        .with(rewritten(expected, value, operator.spatial_axes()), |diagnostic, to| {
+            diagnostic.change(site.range, to)
+        })
 }
 
 /// Returns how to write a value of type `expected`, if the message does not say so.

@@ -66,10 +66,7 @@ fn suggested(
     diagnostic: DefDiagnostic,
     nearest: Option<&str>,
 ) -> DefDiagnostic {
-    match nearest {
-        Some(near) => {
-            diagnostic.fix(format!("Change to \"{near}\""), [(site.range, format!("\"{near}\""))])
-        }
-        None => diagnostic,
-    }
+    diagnostic.with(nearest, |diagnostic, near| {
+        diagnostic.fix(format!("Change to \"{near}\""), [(site.range, format!("\"{near}\""))])
+    })
 }

@@ -7,11 +7,9 @@ use crate::{body::ExprRef, check::site::ProblemSite};
 
 pub(in crate::check) fn report(site: &ProblemSite<'_, '_, '_>, callee: &str) -> DefDiagnostic {
     let message = format!("`{callee}` takes no attributes");
-    let diagnostic = site.diagnostic(Code::AttributesNotTaken, message);
-    match written(site) {
-        Some(range) => diagnostic.fix("Remove the attributes", [(range, String::new())]),
-        None => diagnostic,
-    }
+    site.diagnostic(Code::AttributesNotTaken, message).with(written(site), |diagnostic, range| {
+        diagnostic.fix("Remove the attributes", [(range, String::new())])
+    })
 }
 
 /// Returns the range from the last argument to the last attribute.

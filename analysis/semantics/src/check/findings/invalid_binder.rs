@@ -29,8 +29,7 @@ pub(in crate::check) fn report(
         }
         BinderKind::Graph => {
             let number: String = bare.chars().take_while(char::is_ascii_digit).collect();
-            let to = format!("%{number}");
-            diagnostic.fix(format!("Change to `{to}`"), [(site.range, to)])
+            diagnostic.change(site.range, format!("%{number}"))
         }
         _ if digits => diagnostic.help("`%0 = …;` binds graph variables; write a name here"),
         _ => diagnostic.help(format!("write `%_{bare}`, or another name")),

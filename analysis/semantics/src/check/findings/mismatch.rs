@@ -283,10 +283,9 @@ fn or_declare(
     found: &Type,
     title: &str,
 ) -> DefDiagnostic {
-    match writable(found).filter(|_| view.can_name(found, at)) {
-        Some(text) => diagnostic.fix(format!("{title} `{text}`"), [(at, text)]),
-        None => diagnostic,
-    }
+    diagnostic.with(writable(found).filter(|_| view.can_name(found, at)), |diagnostic, text| {
+        diagnostic.fix(format!("{title} `{text}`"), [(at, text)])
+    })
 }
 
 /// Adds the fix `.0` for a tuple whose first field has the expected type, as that of `nn.batch_norm`. Where an

@@ -10,8 +10,6 @@ pub(super) fn report(site: &Site<'_, '_, '_>) -> Option<DefDiagnostic> {
     let diagnostic = site
         .diagnostic(Code::MissingAnnotation, format!("cannot infer the type of `{name}`"))
         .help(format!("write it: `{name}: Tensor[(…), float32]`"));
-    Some(match site.view.last_use_of(binding) {
-        Some(last) => diagnostic.related(last, "it is used here"),
-        None => diagnostic,
-    })
+    let last = site.view.last_use_of(binding);
+    Some(diagnostic.with(last, |diagnostic, last| diagnostic.related(last, "it is used here")))
 }

@@ -24,11 +24,8 @@ pub(in crate::check) fn of_call(
     site: &ProblemSite<'_, '_, '_>,
     call: &PythonCall,
 ) -> DefDiagnostic {
-    let diagnostic = report(site.range, call.operator.name);
-    match site.unit() {
-        Some((view, unit)) => with_call(diagnostic, view, unit, call),
-        None => diagnostic,
-    }
+    report(site.range, call.operator.name)
+        .with(site.unit(), |diagnostic, (view, unit)| with_call(diagnostic, view, unit, call))
 }
 
 /// A call of a function that creates an expression.
@@ -36,11 +33,8 @@ pub(in crate::check) fn of_expr(
     site: &ProblemSite<'_, '_, '_>,
     expr: &PythonExpr,
 ) -> DefDiagnostic {
-    let diagnostic = report(site.range, &site.text());
-    match site.unit() {
-        Some((view, unit)) => with_expr(diagnostic, view, unit, expr),
-        None => diagnostic,
-    }
+    report(site.range, &site.text())
+        .with(site.unit(), |diagnostic, (view, unit)| with_expr(diagnostic, view, unit, expr))
 }
 
 /// Adds the call in Relay, as help and as a fix.

@@ -96,8 +96,7 @@ pub(super) fn failed(
     let mut relate = |range: TextRange, message: String| {
         if !seen.contains(&range) {
             seen.push(range);
-            let range = range.into();
-            diagnostic.related.push(RelatedPlace { range, message, role: Role::Detail });
+            diagnostic.add_related(range, message);
         }
     };
     for mark in &reason.marks {

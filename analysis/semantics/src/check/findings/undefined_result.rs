@@ -7,7 +7,7 @@ use types::{DataType, Type, normal_axis};
 
 use crate::{
     body::*,
-    diagnostic::{Code, DefDiagnostic, RelatedPlace, Role},
+    diagnostic::{Code, DefDiagnostic},
     features::UnitFeatures,
     metadata::MetaEntry,
     queries,
@@ -39,8 +39,7 @@ pub(in crate::check) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
                     let first: &mut DefDiagnostic = &mut found[first];
                     if first.related.len() <= MAX_RELATED {
                         let message = format!("`{}` is not defined for it, either", operator.name);
-                        let range = place.into();
-                        first.related.push(RelatedPlace { range, message, role: Role::Detail });
+                        first.add_related(place, message);
                     }
                 }
                 None => {

@@ -16,9 +16,7 @@ pub(in crate::check) fn report(
     let fields = || operator.schema.into_iter().flat_map(|schema| schema.fields);
     let of_name = |name: &str| fields().find(|field| field.name == name).map(|field| field.name);
     match nearest.or_else(|| other_names::attribute(name, of_name)) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(site.range, near.to_owned())]),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).change(site.range, near),
         None => {
             let known: Vec<String> = fields().map(|field| format!("`{}`", field.name)).collect();
             diagnostic.help(format!("its attributes are {}", known.join(", ")))

@@ -17,7 +17,7 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &Name) -> DefDiagnostic {
     let has_fields = at.len() > TextSize::of(name.as_str());
     let at = TextRange::at(at.start(), TextSize::of(name.as_str()));
     if !has_fields && name.starts_with(|c: char| c.is_ascii_lowercase()) {
-        return diagnostic.fix(format!("Change to `%{name}`"), [(at, format!("%{name}"))]);
+        return diagnostic.change(at, format!("%{name}"));
     }
     diagnostic.or_similar(name, at, &[NameSet::Constructors])
 }

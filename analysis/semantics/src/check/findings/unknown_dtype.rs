@@ -12,9 +12,7 @@ const COMMON: [&str; 13] = [
 pub(in crate::check) fn report(site: &ProblemSite<'_, '_, '_>, name: &str) -> DefDiagnostic {
     let diagnostic = site.diagnostic(Code::UnknownDtype, format!("`{name}` is not a data type"));
     match syntax::dtype_of(name).or_else(|| operators::similar::nearest(name, COMMON)) {
-        Some(near) => diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(site.range, near.to_owned())]),
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).change(site.range, near),
         None => diagnostic.help("data types are written `float32`, `int8`, `bool` …"),
     }
 }

@@ -11,15 +11,14 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
     let local = format!("%{bare}");
     if view.binds_name(&local) {
         let help = format!("`{local}` is a variable here");
-        return Some(diagnostic.help(help).fix(format!("Change to `{local}`"), [(range, local)]));
+        return Some(diagnostic.help(help).change(range, local));
     }
     let diagnostic = diagnostic.or_similar(name, range, &[NameSet::Globals]);
     let constructor = view.types.constructor(bare).is_some();
     if constructor || operators::find(bare).is_some() {
         let what = if constructor { "a constructor" } else { "an operator" };
         let help = format!("`{bare}` is {what}, which has no sigil");
-        let edits = [(range, bare.to_owned())];
-        return Some(diagnostic.help(help).fix(format!("Change to `{bare}`"), edits));
+        return Some(diagnostic.help(help).change(range, bare));
     }
     if !is_printed(view, expr_ref) {
         return Some(diagnostic);

@@ -15,9 +15,6 @@ use crate::{
 pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnostic> {
     let (view, range, expr_ref) = (site.view, site.at(), site.expr_ref()?);
     let diagnostic = undefined(range, name);
-    let change = |diagnostic: DefDiagnostic, to: String, help: String| {
-        diagnostic.help(help).fix(format!("Change to `{to}`"), [(range, to)])
-    };
     // A missing sigil.
     let global = format!("@{name}");
     // A function of the prelude is less likely than an operator of another library: `concat`.
@@ -25,12 +22,12 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
     let is_other = other_names::operator(name).is_some();
     if queries::global(view.db, view.module, &global).is_some() && (!is_other || is_own()) {
         let help = format!("`{global}` is a function of this module; it needs its sigil");
-        return Some(change(diagnostic, global, help));
+        return Some(diagnostic.help(help).change(range, global));
     }
     let local = format!("%{name}");
     if view.binds_name(&local) {
         let help = format!("`{local}` is a variable here; it needs its sigil");
-        return Some(change(diagnostic, local, help));
+        return Some(diagnostic.help(help).change(range, local));
     }
     if let Some(call) = python_call_of(view, expr_ref) {
         let diagnostic = python_call::report(range, call.operator.name);
@@ -40,7 +37,7 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
         return Some(converted(view, expr_ref, diagnostic, dtype));
     }
     if let Some((to, help)) = name_of_other_languages(name) {
-        return Some(change(diagnostic, to.to_owned(), help.to_owned()));
+        return Some(diagnostic.help(help).change(range, to));
     }
     if let Some(other) = other_names::foreign_name(name) {
         return Some(match other.name {
@@ -72,7 +69,7 @@ pub(in crate::check) fn with_modules(
     let to = operator.name;
     undefined(site.range, &site.text())
         .help(format!("it is `{to}` in Relay"))
-        .fix(format!("Change to `{to}`"), [(site.range, to.to_owned())])
+        .change(site.range, to)
 }
 
 /// Returns the diagnostic without help.

@@ -34,7 +34,7 @@ pub(in crate::check) fn report(name: &Name, args: usize, range: TextRange) -> De
     if let (Some(dtype), 0) = (syntax::dtype_of(name), args) {
         return diagnostic
             .help(format!("the data type is `{dtype}` in Relay"))
-            .fix(format!("Change to `{dtype}`"), [(range, dtype.to_owned())]);
+            .change(range, dtype);
     }
     match name.as_str() {
         "Tensor" | "tensor" => {

@@ -62,9 +62,7 @@ pub(in crate::check) fn report(
     // Other letters for the same name: `%X` for `%x`.
     let other_case = candidates.iter().find(|known| known.name.eq_ignore_ascii_case(name));
     if let Some(Candidate { name: near, .. }) = other_case {
-        return diagnostic
-            .help(format!("did you mean `{near}`?"))
-            .fix(format!("Change to `{near}`"), [(range, (*near).to_owned())]);
+        return diagnostic.help(format!("did you mean `{near}`?")).change(range, *near);
     }
     if let Some((receiver, member)) = bare.split_once('.')
         && candidates.iter().any(|known| known.name[1..] == *receiver)
@@ -76,13 +74,11 @@ pub(in crate::check) fn report(
         let what = if operators::find(bare).is_some() { "an operator" } else { "a constructor" };
         return diagnostic
             .help(format!("`{bare}` is {what}, which has no sigil"))
-            .fix(format!("Change to `{bare}`"), [(range, bare.to_owned())]);
+            .change(range, bare);
     }
     // The right name with the wrong sigil.
     if queries::global(view.db, view.module, &format!("@{bare}")).is_some() {
-        return diagnostic
-            .help(format!("`@{bare}` is a global"))
-            .fix(format!("Change to `@{bare}`"), [(range, format!("@{bare}"))]);
+        return diagnostic.help(format!("`@{bare}` is a global")).change(range, format!("@{bare}"));
     }
     if let Some(missing) = missing_statement(view, number, name) {
         return diagnostic.help(missing);
@@ -93,9 +89,7 @@ pub(in crate::check) fn report(
         // The last one of a name hides those before.
         let binding = candidates.iter().rev().find(|candidate| candidate.name == near);
         if binding.is_some_and(|candidate| fits(view, number, free, candidate.binding)) {
-            return diagnostic
-                .help(format!("did you mean `{near}`?"))
-                .fix(format!("Change to `{near}`"), [(range, near)]);
+            return diagnostic.help(format!("did you mean `{near}`?")).change(range, near);
         }
         candidates.retain(|candidate| candidate.name != near);
     }

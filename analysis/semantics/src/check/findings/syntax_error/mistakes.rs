@@ -32,10 +32,7 @@ pub(super) fn with_inserted(
         SyntaxErrorKind::Expected { expected: Expectation::Kind(LET_KW), found: IDENT, .. } => {
             // The error of a word on a new line is at the end of the line before.
             let word = root.token_from(at).filter(|token| token.kind() == IDENT);
-            match word {
-                Some(word) => diagnostic.fix("Change to `let`", [(word.range(), "let".to_owned())]),
-                None => diagnostic,
-            }
+            diagnostic.with(word, |diagnostic, word| diagnostic.change(word.range(), "let"))
         }
         SyntaxErrorKind::Expected { expected: Expectation::Kind(kind), found, open } => {
             let token = match kind {
@@ -98,10 +95,7 @@ fn sigil(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let name = root.token_at(range.start()).filter(|token| token.range() == range)?;
     let to = format!("%{}", name.text());
     let message = format!("`{}` is not a local variable: those begin with `%`", name.text());
-    Some(
-        Diagnostic::new(Code::SyntaxError, range, message)
-            .fix(format!("Change to `{to}`"), [(range, to)]),
-    )
+    Some(Diagnostic::new(Code::SyntaxError, range, message).change(range, to))
 }
 
 /// `add(%x, %y); }`

@@ -25,10 +25,8 @@ pub(in crate::check) fn report(
         diagnostic = diagnostic.help(help);
     }
     if let MistakeKind::Index(index) = mistake.kind {
-        return match indexed(db, file, range, text, index) {
-            Some(to) => diagnostic.fix(format!("Change to `{to}`"), [(range, to)]),
-            None => diagnostic,
-        };
+        let to = indexed(db, file, range, text, index);
+        return diagnostic.with(to, |diagnostic, to| diagnostic.change(range, to));
     }
     if mistake.edits.is_empty() {
         return diagnostic;
