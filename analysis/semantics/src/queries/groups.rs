@@ -35,21 +35,7 @@ impl<'db> Groups<'db> {
             .filter(|def| def.kind(db) == DefKind::Fn && def.occurrence(db) == 0)
             .filter(|&def| is_member(def))
             .collect();
-        let index: FxHashMap<&str, usize> =
-            defs.iter().enumerate().map(|(i, def)| (def.name(db).as_str(), i)).collect();
-        let edges: Vec<Vec<usize>> = defs
-            .iter()
-            .map(|&def| {
-                global_uses(db, def)
-                    .iter()
-                    .filter_map(|name| index.get(name.as_str()).copied())
-                    .collect()
-            })
-            .collect();
-        let members: Vec<Vec<Def<'db>>> = components(&edges)
-            .into_iter()
-            .map(|component| component.into_iter().map(|i| defs[i]).collect())
-            .collect();
+        let members = components_of(db, &defs, |_| true);
         let mut places = FxHashMap::default();
         for (number, group) in (0..).zip(&members) {
             places.extend((0..).zip(group).map(|(at, def)| (def.as_id(), (number, at))));
@@ -76,8 +62,25 @@ pub(crate) fn call_groups<'db>(db: &'db dyn Db, module: Module<'db>) -> Groups<'
     Groups::of(db, module, |_| true)
 }
 
+/// Returns the strongly connected components of definitions, dependencies first. `is_named` is true for a definition
+/// on which those that use its name depend.
+pub(super) fn components_of<'db>(
+    db: &'db dyn Db,
+    defs: &[Def<'db>],
+    is_named: impl Fn(Def<'db>) -> bool,
+) -> Vec<Vec<Def<'db>>> {
+    let named = defs.iter().enumerate().filter(|(_, def)| is_named(**def));
+    let index: FxHashMap<&str, usize> = named.map(|(i, def)| (def.name(db).as_str(), i)).collect();
+    let edges = defs.iter().map(|&def| {
+        let uses = global_uses(db, def).iter();
+        uses.filter_map(|name| index.get(name.as_str()).copied()).collect()
+    });
+    let found = components(&edges.collect::<Vec<_>>()).into_iter();
+    found.map(|component| component.into_iter().map(|i| defs[i]).collect()).collect()
+}
+
 /// Returns the strongly connected components, without recursion.
-pub(super) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let count = edges.len();
     let (mut index, mut low) = (vec![usize::MAX; count], vec![0; count]);
     let mut on_stack = vec![false; count];

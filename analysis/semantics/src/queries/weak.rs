@@ -7,8 +7,8 @@ use salsa::plumbing::AsId;
 
 use super::{
     base::{DbEnv, base_inference, infer_from_below, infer_together},
-    definitions::{body, closed_signature, global_uses, users_of},
-    groups::{components, group_members, group_of},
+    definitions::{body, closed_signature, users_of},
+    groups::{components_of, group_members, group_of},
 };
 use crate::{
     db::Db,
@@ -49,23 +49,7 @@ fn weak_cluster<'db>(db: &'db dyn Db, module: Module<'db>) -> Cluster<'db> {
             members.extend(users.filter(|&user| seen.insert(user)));
         }
     }
-    let index: FxHashMap<&str, usize> = members
-        .iter()
-        .enumerate()
-        .filter(|(_, def)| closed_signature(db, **def).is_none())
-        .map(|(i, def)| (def.name(db).as_str(), i))
-        .collect();
-    let edges: Vec<Vec<usize>> = members
-        .iter()
-        .map(|&def| {
-            let uses = global_uses(db, def).iter();
-            uses.filter_map(|name| index.get(name.as_str()).copied()).collect()
-        })
-        .collect();
-    let components: Vec<Vec<Def<'db>>> = components(&edges)
-        .into_iter()
-        .map(|component| component.into_iter().map(|i| members[i]).collect())
-        .collect();
+    let components = components_of(db, &members, |def| closed_signature(db, def).is_none());
     let places = components.iter().flatten().map(AsId::as_id).zip(0..).collect();
     Cluster { components, places }
 }
