@@ -144,13 +144,10 @@ fn with_use(
     else {
         return diagnostic;
     };
-    match tvm.last_use_of(LocalRef { unit: number, binder }) {
-        Some(last) => {
-            let name = &tvm.unit(number).binder(binder).name;
-            diagnostic.related(last, format!("TVM cannot infer the type of `{name}` here"))
-        }
-        None => diagnostic,
-    }
+    diagnostic.with(tvm.last_use_of(LocalRef { unit: number, binder }), |diagnostic, last| {
+        let name = &tvm.unit(number).binder(binder).name;
+        diagnostic.related(last, format!("TVM cannot infer the type of `{name}` here"))
+    })
 }
 
 /// Returns the diagnostic for a finding of TVM's inference that an annotation of the definition

@@ -189,24 +189,20 @@ fn with_fix(
 ) -> Diagnostic {
     use SyntaxErrorKind::*;
     let range = error.range;
-    let at_end = TextRange::empty(range.end());
+    let to = |text: &str| Some(vec![(range, text.to_owned())]);
+    let after = |text: &str| Some(vec![insert(range.end(), text)]);
     let node = || sites.node(error);
     let (title, edits): (&str, Option<Vec<Edit>>) = match &error.kind {
-        HashComment => ("Replace `#` with `//`", Some(vec![(range, "//".to_owned())])),
+        HashComment | OldComment => ("Replace `#` with `//`", to("//")),
         // A log line must remain one line.
         LoneCarriageReturn
             if root.token_at(range.start()).is_some_and(|t| t.kind() == SyntaxKind::BANNER) =>
         {
-            ("Replace the carriage return with a space", Some(vec![(range, " ".to_owned())]))
+            ("Replace the carriage return with a space", to(" "))
         }
-        LoneCarriageReturn => {
-            ("Replace the carriage return with a line feed", Some(vec![(range, "\n".to_owned())]))
-        }
-        MissingSemicolon => ("Add the missing `;`", Some(vec![(at_end, ";".to_owned())])),
-        OldVersion => {
-            ("Write the line of TVM 0.7", Some(vec![(range, "#[version = \"0.0.5\"]".to_owned())]))
-        }
-        OldComment => ("Replace `#` with `//`", Some(vec![(range, "//".to_owned())])),
+        LoneCarriageReturn => ("Replace the carriage return with a line feed", to("\n")),
+        MissingSemicolon => ("Add the missing `;`", after(";")),
+        OldVersion => ("Write the line of TVM 0.7", to("#[version = \"0.0.5\"]")),
         OldLiteral => ("Write the suffix of 64 bits", literals::old(root, range)),
         OldTuple => ("Write the types in parentheses", node().and_then(types::old_tuple)),
         PrintedRead => (
@@ -220,16 +216,16 @@ fn with_fix(
                 vec![insert(write.start(), "ref_write("), (range, ",".to_owned()), end]
             }),
         ),
-        PrintedTypes => (REMOVE_TYPES, Some(vec![(range, String::new())])),
-        DoubleSemicolon => ("Write one `;`", Some(vec![(range, ";".to_owned())])),
-        MissingComma => ("Add the missing `,`", Some(vec![(at_end, ",".to_owned())])),
-        BareFloat => ("Add the suffix `f`", Some(vec![(at_end, "f".to_owned())])),
+        PrintedTypes => (REMOVE_TYPES, to("")),
+        DoubleSemicolon => ("Write one `;`", to(";")),
+        MissingComma => ("Add the missing `,`", after(",")),
+        BareFloat => ("Add the suffix `f`", after("f")),
         GluedNumber => {
             let after = range.end() - TextSize::new(1);
             ("Put a space after the number", Some(vec![insert(after, " ")]))
         }
-        GluedMinus => ("Put a space after the `-`", Some(vec![(at_end, " ".to_owned())])),
-        DataDefinition => ("Replace `data` with `type`", Some(vec![(range, "type".to_owned())])),
+        GluedMinus => ("Put a space after the `-`", after(" ")),
+        DataDefinition => ("Replace `data` with `type`", to("type")),
         ConstructorSignature => {
             ("Write only the fields", node().and_then(|list| constructor(list, range.start())))
         }
@@ -241,10 +237,8 @@ fn with_fix(
         LiteralSuffix => ("Write it as TVM can read it", literals::suffix(root, range)),
         ChainedProjection => {
             let tuple = node().and_then(ast::ProjExpr::cast).and_then(ast::ProjExpr::tuple);
-            (
-                "Add parentheses around the tuple",
-                tuple.map(|tuple| parenthesise(tuple.range()).into()),
-            )
+            let edits = tuple.map(|tuple| parenthesise(tuple.range()).into());
+            ("Add parentheses around the tuple", edits)
         }
         NestedLet => (
             "Add parentheses around the bindings",
