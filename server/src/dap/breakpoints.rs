@@ -25,61 +25,47 @@ pub(super) struct Breakpoint {
     pub(super) log: Option<String>,
 }
 
+/// Compares the number of times that a breakpoint was reached with that of its condition.
+type Comparison = fn(&u64, &u64) -> bool;
+
+/// The signs of hit conditions, such as `>=5` and `% 5`.
+const SIGNS: [(&str, Comparison); 7] = [
+    (">=", u64::ge),
+    ("<=", u64::le),
+    ("==", u64::eq),
+    (">", u64::gt),
+    ("<", u64::lt),
+    ("=", u64::eq),
+    ("%", |hits, number| hits.is_multiple_of(*number)),
+];
+
 /// A condition on the number of times that a breakpoint was reached.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum HitCondition {
-    /// `5`, `=5`, `==5`
-    Equal(u64),
-    /// `>5`
-    Above(u64),
-    /// `>=5`
-    AtLeast(u64),
-    /// `<5`
-    Below(u64),
-    /// `<=5`
-    AtMost(u64),
-    /// `%5`
-    Multiple(u64),
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HitCondition {
+    comparison: Comparison,
+    number: u64,
 }
 
 impl HitCondition {
-    /// Parses a hit condition.
+    /// Parses a hit condition; a number alone is one of equality.
     ///
     /// # Errors
     /// The message for another text.
     fn parse(text: &str) -> Result<HitCondition, String> {
         let text = text.trim();
-        type Condition = fn(u64) -> HitCondition;
-        let signs: [(&str, Condition); 7] = [
-            (">=", HitCondition::AtLeast),
-            ("<=", HitCondition::AtMost),
-            ("==", HitCondition::Equal),
-            (">", HitCondition::Above),
-            ("<", HitCondition::Below),
-            ("=", HitCondition::Equal),
-            ("%", HitCondition::Multiple),
-        ];
-        let signed = signs.iter().find_map(|(sign, made)| Some((text.strip_prefix(sign)?, *made)));
-        let (number, made) = signed.unwrap_or((text, HitCondition::Equal));
-        let wrong =
-            || format!("`{text}` is no hit count: it takes a form such as `5`, `>= 5` or `% 5`");
-        let number: u64 = number.trim().parse().map_err(|_| wrong())?;
-        match made(number) {
-            HitCondition::Multiple(0) => Err(wrong()),
-            condition => Ok(condition),
-        }
+        let signed =
+            SIGNS.iter().find_map(|(sign, of)| Some((*sign, text.strip_prefix(sign)?, *of)));
+        let (sign, number, comparison) = signed.unwrap_or(("", text, u64::eq));
+        let number = number.trim().parse().ok().filter(|number| sign != "%" || *number != 0);
+        let number = number.ok_or_else(|| {
+            format!("`{text}` is no hit count: it takes a form such as `5`, `>= 5` or `% 5`")
+        })?;
+        Ok(HitCondition { comparison, number })
     }
 
     /// Returns true if it holds for the number of hits, this one included.
     pub(super) fn holds(self, hits: u64) -> bool {
-        match self {
-            HitCondition::Equal(number) => hits == number,
-            HitCondition::Above(number) => hits > number,
-            HitCondition::AtLeast(number) => hits >= number,
-            HitCondition::Below(number) => hits < number,
-            HitCondition::AtMost(number) => hits <= number,
-            HitCondition::Multiple(number) => hits.is_multiple_of(number),
-        }
+        (self.comparison)(&hits, &self.number)
     }
 }
 
@@ -179,14 +165,8 @@ impl Breakpoints {
         next_id: &mut i64,
     ) -> BreakpointState {
         *next_id += 1;
-        let mut state = BreakpointState {
-            id: *next_id,
-            verified: false,
-            message: None,
-            source: Some(program.source()),
-            line: None,
-            column: None,
-        };
+        let source = Some(program.source());
+        let mut state = BreakpointState { id: *next_id, source, ..BreakpointState::default() };
         let at_column = wanted.column.map(|column| (wanted.line, column));
         let calls = at_column.map(|at| calls_at(program, at, positions)).unwrap_or_default();
         let point = match calls.first() {
@@ -262,14 +242,7 @@ impl Breakpoints {
         let mut states = Vec::new();
         for one in wanted.iter().take(MAX) {
             *next_id += 1;
-            let mut state = BreakpointState {
-                id: *next_id,
-                verified: false,
-                message: None,
-                source: None,
-                line: None,
-                column: None,
-            };
+            let mut state = BreakpointState { id: *next_id, ..BreakpointState::default() };
             let hits = one.hit_condition.as_deref().filter(|text| !text.trim().is_empty());
             let hits = match hits.map(HitCondition::parse).transpose() {
                 Ok(hits) => hits,
@@ -358,9 +331,8 @@ fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> 
         program.points().get(first).copied()
     };
     let is_in_line = |point: &Point| program.position(point.range.start(), positions).0 == line;
-    let found = after(from).filter(is_in_line).or_else(|| after(start))?;
     // `let %x = …` may begin before the line of a result that spans lines: the innermost one counts.
-    Some(found)
+    after(from).filter(is_in_line).or_else(|| after(start))
 }
 
 /// Returns the calls that begin at one place in a line, at a column or after it, and before the next point. There are

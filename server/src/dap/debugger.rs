@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::TextRange;
 
 use super::{
-    breakpoints::Breakpoints,
+    breakpoints::{Breakpoint, Breakpoints},
     checkpoints::{Checkpoint, Checkpoints},
     edits::Edits,
     evaluator::Evaluator,
@@ -286,12 +286,6 @@ impl<'s> Debugger<'s> {
         }
     }
 
-    /// Counts an event, and applies what was set at it in an earlier run.
-    fn count(&mut self, calls: &mut Calls<'_>) {
-        self.now.advance();
-        self.edits.repeat(calls, self.now);
-    }
-
     /// Stops if the position is that of the goal. Returns `None` if the event is to be looked at further.
     fn arrive(&mut self, calls: &mut Calls<'_>) -> Option<Flow> {
         match &self.goal {
@@ -402,9 +396,19 @@ impl<'s> Debugger<'s> {
     fn hit_at_point(&mut self, calls: &mut Calls<'_>) -> Option<Reason> {
         let place = self.place(calls)?;
         let before = self.breakpoints.before.get(&place).cloned().unwrap_or_default();
-        let hit = self.hit(&before, place, calls);
         let definitions = self.breakpoints.definitions.get(&place).cloned().unwrap_or_default();
-        let called = self.hit(&definitions, place, calls);
+        self.hit_of(&before, &definitions, place, calls)
+    }
+
+    /// Returns the reason to stop at breakpoints of a place, and at those of what is called there.
+    fn hit_of(
+        &mut self,
+        here: &[Breakpoint],
+        called: &[Breakpoint],
+        place: TextRange,
+        calls: &Calls<'_>,
+    ) -> Option<Reason> {
+        let (hit, called) = (self.hit(here, place, calls), self.hit(called, place, calls));
         match (hit.is_empty(), called.is_empty()) {
             (false, _) => Some(Reason::Breakpoint(hit)),
             (true, false) => Some(Reason::FunctionBreakpoint(called)),
@@ -431,12 +435,9 @@ impl<'s> Debugger<'s> {
         let at_column = columns.get(&place).cloned().unwrap_or_default();
         let of_operator = operator.and_then(|operator| operators.get(operator.name));
         let of_operator = of_operator.cloned().unwrap_or_default();
-        let hit = self.hit(&at_column, place, calls);
-        let called = self.hit(&of_operator, place, calls);
-        match (hit.is_empty(), called.is_empty()) {
-            (false, _) => self.found(Reason::Breakpoint(hit), calls),
-            (true, false) => self.found(Reason::FunctionBreakpoint(called), calls),
-            (true, true) => Flow::Continue,
+        match self.hit_of(&at_column, &of_operator, place, calls) {
+            Some(reason) => self.found(reason, calls),
+            None => Flow::Continue,
         }
     }
 
@@ -471,10 +472,6 @@ impl<'s> Debugger<'s> {
         let ty = call.value.describe();
         let description = format!("the result of `{}`, {ty}, has {what}", call.operator.name);
         self.found(Reason::Exception(Exception { id: id.to_owned(), description }), calls)
-    }
-
-    fn is_changed(&self) -> bool {
-        self.shared.alert.load(Ordering::Relaxed)
     }
 }
 
@@ -518,7 +515,8 @@ impl Observer for Debugger<'_> {
             }
             Event::Reached | Event::Bound(..) | Event::Calling(_) => {}
         }
-        self.count(calls);
+        self.now.advance();
+        self.edits.repeat(calls, self.now);
         match &event {
             Event::Reached if self.checkpoints.is_due(self.now.moment, self.is_long) => {
                 let (before, version) = (self.now.moment - 1, self.breakpoints.version);
@@ -531,7 +529,7 @@ impl Observer for Debugger<'_> {
         if let Some(flow) = self.arrive(calls) {
             return flow;
         }
-        let is_changed = self.is_changed();
+        let is_changed = self.shared.alert.load(Ordering::Relaxed);
         if is_changed && let Some(flow) = self.look(calls) {
             return flow;
         }

@@ -64,7 +64,7 @@ pub(super) enum Event {
     Terminated,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoppedEvent {
     /// `entry`, `step`, `breakpoint`, `function breakpoint`, `exception`, `pause` or `goto`.
@@ -101,7 +101,7 @@ pub(super) struct ExitedEvent {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Body {
-    Capabilities(Box<Capabilities>),
+    Capabilities(Json),
     #[serde(rename_all = "camelCase")]
     Breakpoints {
         breakpoints: Vec<BreakpointState>,
@@ -175,44 +175,13 @@ pub(super) struct ErrorText {
     pub(super) show_user: bool,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Capabilities {
-    pub(super) supports_configuration_done_request: bool,
-    pub(super) supports_function_breakpoints: bool,
-    pub(super) supports_conditional_breakpoints: bool,
-    pub(super) supports_hit_conditional_breakpoints: bool,
-    pub(super) supports_log_points: bool,
-    pub(super) supports_evaluate_for_hovers: bool,
-    pub(super) supports_step_back: bool,
-    pub(super) supports_restart_frame: bool,
-    pub(super) supports_set_variable: bool,
-    pub(super) supports_exception_info_request: bool,
-    pub(super) supports_terminate_request: bool,
-    pub(super) supports_breakpoint_locations_request: bool,
-    pub(super) supports_goto_targets_request: bool,
-    pub(super) supports_delayed_stack_trace_loading: bool,
-    pub(super) supports_completions_request: bool,
-    pub(super) completion_trigger_characters: [&'static str; 3],
-    pub(super) supports_read_memory_request: bool,
-    pub(super) exception_breakpoint_filters: Vec<ExceptionFilter>,
-}
-
-#[derive(Serialize)]
-pub(super) struct ExceptionFilter {
-    pub(super) filter: &'static str,
-    pub(super) label: &'static str,
-    pub(super) description: &'static str,
-    pub(super) default: bool,
-}
-
 #[derive(Serialize, Clone)]
 pub(super) struct Source {
     pub(super) name: String,
     pub(super) path: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub(super) struct BreakpointState {
     pub(super) id: i64,
     pub(super) verified: bool,
@@ -250,7 +219,7 @@ pub(super) struct Thread {
     pub(super) name: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StackFrame {
     pub(super) id: i64,
@@ -301,7 +270,7 @@ pub(super) struct Variable {
     pub(super) memory_reference: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 pub(super) struct PresentationHint {
     pub(super) kind: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -464,7 +433,6 @@ pub(super) struct FrameArguments {
 pub(super) struct VariablesArguments {
     pub(super) variables_reference: i64,
     /// `indexed` or `named`; both without it.
-    #[serde(default)]
     pub(super) filter: Option<String>,
     #[serde(default)]
     pub(super) start: usize,
@@ -485,22 +453,18 @@ pub(super) struct SetVariableArguments {
 #[serde(rename_all = "camelCase")]
 pub(super) struct EvaluateArguments {
     pub(super) expression: String,
-    #[serde(default)]
     pub(super) frame_id: Option<i64>,
     /// `repl` in the console, `watch`, `hover` and others elsewhere.
-    #[serde(default)]
     pub(super) context: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CompletionsArguments {
-    #[serde(default)]
     pub(super) frame_id: Option<i64>,
     pub(super) text: String,
     pub(super) column: i64,
     /// The line of the text, by default the first one.
-    #[serde(default)]
     pub(super) line: Option<i64>,
 }
 
@@ -517,17 +481,12 @@ pub(super) struct ReadMemoryArguments {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TensorArguments {
-    #[serde(default)]
     pub(super) expression: Option<String>,
-    #[serde(default)]
     pub(super) variables_reference: Option<i64>,
     /// What the view calls the tensor, by default the expression.
-    #[serde(default)]
     pub(super) name: Option<String>,
-    #[serde(default)]
     pub(super) frame_id: Option<i64>,
     /// The expression of the tensor that it is compared with.
-    #[serde(default)]
     pub(super) other: Option<String>,
     #[serde(flatten)]
     pub(super) options: ViewOptions,

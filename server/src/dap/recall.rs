@@ -5,13 +5,10 @@ use std::{sync::Arc, time::Duration};
 use interpreter::{Calls, Event, Flow, Limits, Observer, TraceLevel, Value};
 use syntax::TextRange;
 
-use super::{edits::Edits, evaluator::Evaluator, position::Position};
+use super::{edits::Edits, evaluator::Evaluator, position::Position, runner::prepared};
 use crate::{
     panics,
-    run::{
-        arguments::Arguments,
-        execute::{PreparedRun, Repeatable, RunObserver, Selection},
-    },
+    run::execute::{Repeatable, RunObserver},
 };
 
 /// The longest time that a repetition takes.
@@ -46,12 +43,8 @@ impl Recall {
 
     fn repeat(&self, serial: u64, names: &[TextRange]) -> Result<Vec<(TextRange, Value)>, String> {
         let program = self.evaluator.program();
-        let selection = self.function.as_deref().map_or(Selection::Main, Selection::Named);
-        let def = selection.find(&program.db, program.file)?;
         let limits = Limits { time: Some(MAX_TIME), ..program.limits.clone() };
-        let prepared = PreparedRun::new(&program.db, def, limits);
-        let prepared = prepared.ok_or_else(|| "the function cannot be analysed".to_owned())?;
-        let prepared = prepared.stopping_at(&program.errors);
+        let prepared = prepared(program, self.function.as_deref(), limits)?;
         let mut runs = Repeatable::new(&prepared);
         runs.trace(TraceLevel::Points);
         let mut search = ValueSearch {
@@ -87,9 +80,7 @@ struct ValueSearch<'s> {
     is_complete: bool,
 }
 
-impl RunObserver for ValueSearch<'_> {
-    fn started(&mut self, _arguments: &Arguments) {}
-}
+impl RunObserver for ValueSearch<'_> {}
 
 impl Observer for ValueSearch<'_> {
     fn event(&mut self, event: Event<'_>, calls: &mut Calls<'_>) -> Flow {

@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use interpreter::TraceLevel;
+use interpreter::{Limits, TraceLevel};
 
 use super::{
     debugger::{Debugger, RunControl, Start},
@@ -50,9 +50,20 @@ pub(super) fn inputs(launch: &LaunchArguments, folder: &Path) -> Result<Inputs, 
     })
 }
 
-/// Returns the choice of the function of a launch.
-pub(super) fn selection(launch: &LaunchArguments) -> Selection<'_> {
-    launch.function.as_deref().map_or(Selection::Main, Selection::Named)
+/// Prepares a run of the function of a launch, which stops at the errors of the program.
+///
+/// # Errors
+/// The message if there is no such function, or it cannot be analysed.
+pub(super) fn prepared<'p>(
+    program: &'p Program,
+    function: Option<&str>,
+    limits: Limits,
+) -> Result<PreparedRun<'p>, String> {
+    let selection = function.map_or(Selection::Main, Selection::Named);
+    let def = selection.find(&program.db, program.file)?;
+    let prepared = PreparedRun::new(&program.db, def, limits);
+    let prepared = prepared.ok_or_else(|| "the function cannot be analysed".to_owned())?;
+    Ok(prepared.stopping_at(&program.errors))
 }
 
 /// Returns the folder to which the names of files in a launch are relative.
@@ -94,16 +105,10 @@ fn run(
     channels: (Receiver<Order>, Sender<Report>),
 ) -> (String, i64) {
     let program = evaluator.program();
-    let db = &program.db;
-    let prepared = selection(launch).find(db, program.file).and_then(|def| {
-        let prepared = PreparedRun::new(db, def, program.limits.clone());
-        prepared.ok_or_else(|| "the function cannot be analysed".to_owned())
-    });
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
+    let prepared = match prepared(program, launch.function.as_deref(), program.limits.clone()) {
+        Ok(prepared) => prepared.cancelled_by(shared.cancelled.clone()),
         Err(message) => return (message, 2),
     };
-    let prepared = prepared.cancelled_by(shared.cancelled.clone()).stopping_at(&program.errors);
     let goal =
         if launch.stop_on_entry && !launch.no_debug { Goal::Entry } else { Goal::Breakpoint };
     let mut debugger = Debugger::new(shared, evaluator.clone(), channels, goal, launch.random);

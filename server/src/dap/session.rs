@@ -33,10 +33,7 @@ use super::{
     transport::{Input, Output},
     variables::ArgumentLines,
 };
-use crate::{
-    panics,
-    run::{execute::PreparedRun, failure},
-};
+use crate::{panics, run::failure};
 
 /// The request for the view of a tensor.
 const TENSOR: &str = "relay/tensor";
@@ -170,7 +167,7 @@ impl Session {
     }
 
     fn answer(&mut self, message: &ClientMessage) -> Answer {
-        let given = &message.arguments;
+        let (given, positions) = (&message.arguments, self.positions);
         match message.command.as_str() {
             "initialize" => self.initialize(&arguments(given)?),
             "launch" => self.prepare(arguments(given)?),
@@ -190,19 +187,9 @@ impl Session {
                 };
                 Ok(Some(Body::Threads { threads: vec![Thread { id: THREAD, name }] }))
             }
-            "stackTrace" => {
-                let given = arguments(given)?;
-                let positions = self.positions;
-                self.stopped()?.0.frames(&given, positions).map(Some)
-            }
-            "scopes" => {
-                let given = arguments(given)?;
-                self.stopped()?.0.scopes(&given).map(Some)
-            }
-            "variables" => {
-                let given = arguments(given)?;
-                self.stopped()?.0.variables(&given).map(Some)
-            }
+            "stackTrace" => self.at_stop(given, |stopped, given| stopped.frames(given, positions)),
+            "scopes" => self.at_stop(given, StoppedRun::scopes),
+            "variables" => self.at_stop(given, StoppedRun::variables),
             "evaluate" => {
                 let given: EvaluateArguments = arguments(given)?;
                 let read = self.launch.as_ref().map(|(launch, evaluator)| {
@@ -212,18 +199,10 @@ impl Session {
                 self.stopped()?.0.evaluate(&given, &read.unwrap_or_default()).map(Some)
             }
             "completions" => {
-                let given = arguments(given)?;
-                let positions = self.positions;
-                self.stopped()?.0.completions(&given, positions).map(Some)
+                self.at_stop(given, |stopped, given| stopped.completions(given, positions))
             }
-            "readMemory" => {
-                let given = arguments(given)?;
-                self.stopped()?.0.memory(&given).map(Some)
-            }
-            TENSOR => {
-                let given = arguments(given)?;
-                self.stopped()?.0.tensor_view(&given).map(Some)
-            }
+            "readMemory" => self.at_stop(given, |stopped, given| stopped.memory(given)),
+            TENSOR => self.at_stop(given, StoppedRun::tensor_view),
             "setVariable" => {
                 let given = arguments(given)?;
                 let (stopped, run) = self.stopped()?;
@@ -286,7 +265,7 @@ impl Session {
         let first = |is_one: bool| i64::from(is_one);
         let (line, column) = (first(given.lines_start_at1), first(given.columns_start_at1));
         self.positions = Positions { line, column };
-        Ok(Some(Body::Capabilities(Box::new(capabilities()))))
+        Ok(Some(Body::Capabilities(capabilities())))
     }
 
     fn prepare(&mut self, launch: LaunchArguments) -> Answer {
@@ -299,12 +278,10 @@ impl Session {
         let program = Program::load(Path::new(&launch.program))?;
         runner::inputs(&launch, &runner::folder(&program))?;
         {
-            let def = runner::selection(&launch).find(&program.db, program.file)?;
-            let prepared = PreparedRun::new(&program.db, def, program.limits.clone());
-            let prepared = prepared.ok_or_else(|| "the function cannot be analysed".to_owned())?;
-            let prepared = prepared.stopping_at(&program.errors);
+            let (function, limits) = (launch.function.as_deref(), program.limits.clone());
+            let prepared = runner::prepared(&program, function, limits)?;
             if let Some(error) = prepared.header_error() {
-                let name = failure::name_of(&program.db, def);
+                let name = failure::name_of(&program.db, prepared.def);
                 return Err(format!("{name} cannot be called: {}", failure::summary_of(error)));
             }
         }
@@ -399,14 +376,7 @@ impl Session {
     fn pending(&mut self, count: usize) -> Body {
         let states = (0..count.min(10_000)).map(|_| {
             self.next_id += 1;
-            BreakpointState {
-                id: self.next_id,
-                verified: false,
-                message: None,
-                source: None,
-                line: None,
-                column: None,
-            }
+            BreakpointState { id: self.next_id, ..BreakpointState::default() }
         });
         Body::Breakpoints { breakpoints: states.collect() }
     }
@@ -476,6 +446,16 @@ impl Session {
         Ok((stopped, run))
     }
 
+    /// Answers a request about a stopped run.
+    fn at_stop<A: DeserializeOwned>(
+        &mut self,
+        given: &Json,
+        answer: impl FnOnce(&mut StoppedRun, &A) -> Result<Body, String>,
+    ) -> Answer {
+        let given = arguments(given)?;
+        answer(self.stopped()?.0, &given).map(Some)
+    }
+
     fn resume(&mut self, order: impl FnOnce(&StoppedRun) -> Order) -> Answer {
         let (stopped, run) = self.stopped()?;
         let order = order(stopped);
@@ -507,11 +487,9 @@ impl Session {
         let Some((launch, evaluator)) = &self.launch else { return };
         let mut event = StoppedEvent {
             reason: "step",
-            description: None,
-            text: None,
             thread_id: THREAD,
             all_threads_stopped: true,
-            hit_breakpoint_ids: Vec::new(),
+            ..StoppedEvent::default()
         };
         match &stop.reason {
             Reason::Entry => event.reason = "entry",

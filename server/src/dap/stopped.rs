@@ -286,15 +286,5 @@ impl StoppedRun {
 }
 
 fn label(text: &str) -> StackFrame {
-    StackFrame {
-        id: 0,
-        name: text.to_owned(),
-        source: None,
-        line: 0,
-        column: 0,
-        end_line: None,
-        end_column: None,
-        can_restart: false,
-        presentation_hint: Some("label"),
-    }
+    StackFrame { name: text.to_owned(), presentation_hint: Some("label"), ..StackFrame::default() }
 }

@@ -119,11 +119,7 @@ impl Nodes {
             return Variable {
                 name: name.to_owned(),
                 value: "not computed yet".to_owned(),
-                presentation_hint: Some(PresentationHint {
-                    kind: "virtual",
-                    attributes: vec!["readOnly"],
-                    lazy: false,
-                }),
+                presentation_hint: read_only("virtual"),
                 ..Variable::default()
             };
         }
@@ -132,11 +128,8 @@ impl Nodes {
             return Variable {
                 name: name.to_owned(),
                 value: "released after its last use: open it to compute it again".to_owned(),
-                presentation_hint: Some(PresentationHint {
-                    kind: "data",
-                    attributes: vec!["readOnly"],
-                    lazy: true,
-                }),
+                presentation_hint: read_only("data")
+                    .map(|hint| PresentationHint { lazy: true, ..hint }),
                 evaluate_name: Some(name.to_owned()),
                 variables_reference: self.number(node),
                 ..Variable::default()
@@ -225,11 +218,7 @@ impl Nodes {
                     name,
                     value: show::element(tensor, element),
                     ty: Some(ty),
-                    presentation_hint: Some(PresentationHint {
-                        kind: "data",
-                        attributes: vec!["readOnly"],
-                        lazy: false,
-                    }),
+                    presentation_hint: read_only("data"),
                     ..Variable::default()
                 },
                 Some(&next) => {
@@ -241,11 +230,7 @@ impl Nodes {
                         name,
                         value: format!("{ty} ({})", sizes.join(", ")),
                         ty: Some(ty),
-                        presentation_hint: Some(PresentationHint {
-                            kind: "data",
-                            attributes: vec!["readOnly"],
-                            lazy: false,
-                        }),
+                        presentation_hint: read_only("data"),
                         variables_reference: reference,
                         indexed_variables: (reference > 0).then_some(next),
                         ..Variable::default()
@@ -259,16 +244,15 @@ impl Nodes {
 
 /// Returns the numbers of parts by position and by name.
 fn parts(value: &Value) -> (Option<usize>, Option<usize>) {
-    match value {
-        Value::Tensor(tensor) => (tensor.shape().first().copied().filter(|size| *size > 0), None),
-        Value::Tuple(_) => (None, value.as_tuple().map(<[Value]>::len).filter(|count| *count > 0)),
-        Value::Data(data) => (None, Some(data.fields().len()).filter(|count| *count > 0)),
+    let (indexed, named) = match value {
+        Value::Tensor(tensor) => (tensor.shape().first().copied(), None),
+        Value::Tuple(_) => (None, value.as_tuple().map(<[Value]>::len)),
+        Value::Data(data) => (None, Some(data.fields().len())),
         Value::Ref(_) => (None, Some(1)),
-        Value::Closure(closure) => {
-            (None, Some(closure.captures().len()).filter(|count| *count > 0))
-        }
+        Value::Closure(closure) => (None, Some(closure.captures().len())),
         Value::Unknown(_) | Value::Empty | Value::Released => (None, None),
-    }
+    };
+    (indexed.filter(|count| *count > 0), named.filter(|count| *count > 0))
 }
 
 /// Returns the part of a tensor after the `first` elements, along the axes from `axis` on.
@@ -297,7 +281,12 @@ fn type_of(value: &Value) -> String {
 
 fn hint(value: &Value) -> PresentationHint {
     let kind = if matches!(value, Value::Closure(_)) { "method" } else { "data" };
-    PresentationHint { kind, attributes: Vec::new(), lazy: false }
+    PresentationHint { kind, ..PresentationHint::default() }
+}
+
+/// Returns the hint of a value that cannot be set.
+fn read_only(kind: &'static str) -> Option<PresentationHint> {
+    Some(PresentationHint { kind, attributes: vec!["readOnly"], lazy: false })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use crate::{
     analyzer::{Analyzer, Options},
     files::{Claims, Scratch},
     run::{
-        arguments::{Arguments, Inputs},
+        arguments::Inputs,
         execute::{Ending, PreparedRun, RunObserver, Selection, execute},
         failure,
     },
@@ -512,9 +512,7 @@ impl Observer for Watch {
     }
 }
 
-impl RunObserver for Watch {
-    fn started(&mut self, _: &Arguments) {}
-}
+impl RunObserver for Watch {}
 
 /// Asks the program that started this one about a module: a line of JSON on standard output, and an answer on standard
 /// input.
