@@ -1,6 +1,7 @@
 //! Statistics of the elements of a tensor.
 
 use half::{bf16, f16};
+use serde::Serialize;
 use types::{DataType, ElementKind};
 
 use crate::{
@@ -16,9 +17,10 @@ pub const BARS: usize = 16;
 const FIRST: usize = 6;
 
 /// The distribution of the elements of a tensor.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Stats {
     /// The number of elements.
+    #[serde(skip)]
     pub count: u64,
     /// The smallest finite element.
     pub min: f64,
@@ -33,8 +35,10 @@ pub struct Stats {
     /// The number of infinite elements, of either sign.
     pub infinities: u64,
     /// The first elements.
+    #[serde(skip)]
     pub first: Vec<f64>,
     /// The number of finite elements in each of equal parts of the range from `min` to `max`.
+    #[serde(serialize_with = "<[u64]>::serialize")]
     pub histogram: [u64; BINS],
 }
 

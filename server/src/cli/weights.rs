@@ -52,17 +52,19 @@ enum WeightsFormat {
 }
 
 /// A row of the list.
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct Row {
     /// The entry of the metadata section; `None` for a parameter.
     entry: Option<u32>,
     dtype: String,
     shape: String,
     bytes: u64,
+    #[serde(rename = "statistics")]
     stats: Option<Stats>,
     /// The references in the code.
     uses: u64,
     /// The first entry with the same content, if it is another one.
+    #[serde(rename = "sameAs")]
     same: Option<u32>,
     /// The name of the parameter, or of an equal tensor in a file.
     name: Option<String>,
@@ -108,10 +110,9 @@ pub(super) fn run(args: &WeightsArgs) -> Result<Outcome, Failure> {
     match args.format {
         WeightsFormat::Table => table(&mut out, &rows)?,
         WeightsFormat::Json => {
-            let weights = rows.iter().map(JsonRow::of).collect();
-            serde_json::to_writer_pretty(&mut out, &JsonWeights { path: &shown, weights })
-                .map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            // As a value, so that the fields are in the order of their names.
+            let document = serde_json::to_value(Document { path: &shown, weights: &rows });
+            writeln!(out, "{:#}", document.map_err(std::io::Error::from)?)?;
         }
         WeightsFormat::Csv => csv(&mut out, &rows)?,
     }
@@ -308,62 +309,11 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The document of `weights --format json`. The fields of its parts are in the order of their names.
+/// The document of `weights --format json`. JSON has no NaN and no infinity: such a number is null.
 #[derive(Serialize)]
-struct JsonWeights<'r> {
+struct Document<'r> {
     path: &'r str,
-    weights: Vec<JsonRow<'r>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct JsonRow<'r> {
-    bytes: u64,
-    dtype: &'r str,
-    entry: Option<u32>,
-    name: Option<&'r str>,
-    problem: Option<&'r str>,
-    same_as: Option<u32>,
-    shape: &'r str,
-    statistics: Option<JsonStatistics<'r>>,
-    uses: u64,
-}
-
-/// The statistics of a tensor. JSON has no NaN and no infinity: such a number is null.
-#[derive(Serialize)]
-struct JsonStatistics<'r> {
-    histogram: &'r [u64],
-    infinities: u64,
-    max: f64,
-    mean: f64,
-    min: f64,
-    nans: u64,
-    zeros: u64,
-}
-
-impl JsonRow<'_> {
-    fn of(row: &Row) -> JsonRow<'_> {
-        let statistics = row.stats.as_ref().map(|stats| JsonStatistics {
-            histogram: &stats.histogram,
-            infinities: stats.infinities,
-            max: stats.max,
-            mean: stats.mean,
-            min: stats.min,
-            nans: stats.nans,
-            zeros: stats.zeros,
-        });
-        JsonRow {
-            bytes: row.bytes,
-            dtype: &row.dtype,
-            entry: row.entry,
-            name: row.name.as_deref(),
-            problem: row.problem.as_deref(),
-            same_as: row.same,
-            shape: &row.shape,
-            statistics,
-            uses: row.uses,
-        }
-    }
+    weights: &'r [Row],
 }
 
 fn csv(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
