@@ -12,7 +12,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// The time after which progress is displayed.
 const DELAY: Duration = Duration::from_millis(500);
@@ -37,10 +37,6 @@ struct State {
 }
 
 impl State {
-    fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
-        self.bar.lock()
-    }
-
     /// Returns the style: a bar, or a counter once there are more steps than expected.
     fn style(&self, done: u64) -> ProgressStyle {
         let unit = self.unit;
@@ -57,7 +53,7 @@ impl State {
         bar.set_style(self.style(done));
         bar.set_position(done);
         bar.enable_steady_tick(TICK);
-        *self.bar() = Some(bar);
+        *self.bar.lock() = Some(bar);
     }
 }
 
@@ -78,7 +74,7 @@ impl Progress {
                 shared.show(begin);
                 // The bar stays until the work ends.
                 let _ = ended.recv();
-                if let Some(bar) = shared.bar().take() {
+                if let Some(bar) = shared.bar.lock().take() {
                     bar.finish_and_clear();
                 }
             }
@@ -93,7 +89,7 @@ impl Progress {
         let Some(state) = &self.state else { return };
         let before = state.done.fetch_add(steps, Ordering::Relaxed);
         let done = before + steps;
-        if let Some(bar) = state.bar().as_ref() {
+        if let Some(bar) = state.bar.lock().as_ref() {
             // The count exceeds the expected total.
             if done > state.total && before <= state.total {
                 bar.set_style(state.style(done));
@@ -104,7 +100,7 @@ impl Progress {
 
     /// Prints something while the bar is removed.
     pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        match self.state.as_ref().map(|state| state.bar()).as_deref() {
+        match self.state.as_ref().map(|state| state.bar.lock()).as_deref() {
             Some(Some(bar)) => bar.suspend(print),
             _ => print(),
         }
@@ -113,7 +109,7 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = self.state.as_ref().and_then(|state| state.bar().take()) {
+        if let Some(bar) = self.state.as_ref().and_then(|state| state.bar.lock().take()) {
             bar.finish_and_clear();
         }
     }

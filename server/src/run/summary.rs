@@ -50,39 +50,23 @@ impl Summary {
             let parts = numbers.par_chunks(PIECE).map(Part::of);
             whole = whole.and(parts.reduce(Part::default, Part::and));
         }
-        let Part { least, most, sum, count, nan, infinite } = whole;
-        let finite = (count > 0).then(|| (f64::from(least), sum / count as f64, f64::from(most)));
-        let shape = tensor.shape().to_vec();
-        Summary { ty: tensor.ty().to_string(), shape, finite, exact: None, nan, infinite }
+        whole.summary(tensor)
     }
 
     /// Summarises a tensor like [`Summary::of`], with the sum in double precision.
     pub(crate) fn one_by_one(tensor: &Tensor) -> Summary {
-        let (mut least, mut most, mut sum) = (f64::INFINITY, f64::NEG_INFINITY, 0.0);
-        let (mut count, mut nan, mut infinite) = (0usize, 0, 0);
+        let mut whole = Part::default();
         let mut looked = 0;
         tensor.each_f64s(|numbers| {
             if looked % PIECE == 0 {
                 interpreter::poll();
             }
             looked += numbers.len();
-            for &x in numbers {
-                if x.is_finite() {
-                    count += 1;
-                    sum += x;
-                    least = least.min(x);
-                    most = most.max(x);
-                } else if x.is_nan() {
-                    nan += 1;
-                } else {
-                    infinite += 1;
-                }
-            }
+            numbers.iter().for_each(|&x| whole.add(x));
         });
-        let finite = (count > 0).then(|| (least, sum / count as f64, most));
-        let shape = tensor.shape().to_vec();
-        let exact = finite.and_then(|(least, _, most)| integers(tensor, (least, most)));
-        Summary { ty: tensor.ty().to_string(), shape, finite, exact, nan, infinite }
+        let summary = whole.summary(tensor);
+        let ends = summary.finite.map(|(least, _, most)| (least, most));
+        Summary { exact: ends.and_then(|ends| integers(tensor, ends)), ..summary }
     }
 
     /// Formats the minimum or the maximum.
@@ -159,23 +143,50 @@ const RUN: usize = 512;
 const LANES: usize = 8;
 
 /// The summary of some elements.
-struct Part {
-    least: f32,
-    most: f32,
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    least: f64,
+    most: f64,
     sum: f64,
     count: usize,
-    nan: usize,
-    infinite: usize,
+    pub(super) nan: usize,
+    pub(super) infinite: usize,
 }
 
 impl Default for Part {
     fn default() -> Part {
-        let (least, most) = (f32::INFINITY, f32::NEG_INFINITY);
+        let (least, most) = (f64::INFINITY, f64::NEG_INFINITY);
         Part { least, most, sum: 0.0, count: 0, nan: 0, infinite: 0 }
     }
 }
 
 impl Part {
+    /// Adds an element.
+    pub(super) fn add(&mut self, x: f64) {
+        if x.is_finite() {
+            self.least = self.least.min(x);
+            self.most = self.most.max(x);
+            self.sum += x;
+            self.count += 1;
+        } else if x.is_nan() {
+            self.nan += 1;
+        } else {
+            self.infinite += 1;
+        }
+    }
+
+    /// Returns the mean of the finite elements.
+    pub(super) fn mean(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// Returns the summary of the tensor that it is, apart from the ends of integers.
+    fn summary(&self, tensor: &Tensor) -> Summary {
+        let (ty, shape) = (tensor.ty().to_string(), tensor.shape().to_vec());
+        let finite = (self.count > 0).then(|| (self.least, self.mean(), self.most));
+        Summary { ty, shape, finite, exact: None, nan: self.nan, infinite: self.infinite }
+    }
+
     fn of(numbers: &[f32]) -> Part {
         numbers.chunks(RUN).map(Part::of_run).fold(Part::default(), Part::and)
     }
@@ -196,8 +207,8 @@ impl Part {
         let total: f64 = sum.iter().copied().map(f64::from).sum();
         if total.is_finite() {
             let part = Part {
-                least: least.into_iter().fold(f32::INFINITY, f32::min),
-                most: most.into_iter().fold(f32::NEG_INFINITY, f32::max),
+                least: least.into_iter().fold(f32::INFINITY, f32::min).into(),
+                most: most.into_iter().fold(f32::NEG_INFINITY, f32::max).into(),
                 sum: total,
                 count: numbers.len() - rest.len(),
                 ..Part::default()
@@ -209,18 +220,7 @@ impl Part {
 
     fn one_by_one(numbers: &[f32]) -> Part {
         let mut part = Part::default();
-        for &x in numbers {
-            if x.is_finite() {
-                part.least = part.least.min(x);
-                part.most = part.most.max(x);
-                part.sum += f64::from(x);
-                part.count += 1;
-            } else if x.is_nan() {
-                part.nan += 1;
-            } else {
-                part.infinite += 1;
-            }
-        }
+        numbers.iter().for_each(|&x| part.add(f64::from(x)));
         part
     }
 

@@ -10,7 +10,7 @@ use types::{DataType, ElementKind};
 
 use super::{
     show, slice,
-    summary::{self, Summary},
+    summary::{self, Part, Summary},
 };
 use crate::protocol::{Distribution, TensorAxis, TensorImage, TensorPicture, TensorView};
 
@@ -140,39 +140,13 @@ fn take(tensor: &Tensor, axes: &[AxisSlice]) -> Result<Tensor, String> {
     tensor.slice(axes).ok_or_else(|| "the slice does not fit the tensor".to_owned())
 }
 
-/// The elements of a block.
-#[derive(Clone, Copy, Default)]
-struct Block {
-    sum: f64,
-    finite: u64,
-    nan: u64,
-    infinite: u64,
-}
-
-impl Block {
-    fn add(&mut self, x: f64) {
-        if x.is_finite() {
-            self.sum += x;
-            self.finite += 1;
-        } else if x.is_nan() {
-            self.nan += 1;
-        } else {
-            self.infinite += 1;
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.finite as f64
-    }
-}
-
 /// Draws a tensor: the last axis from left to right, those before it from top to bottom.
 fn picture(title: String, plane: &Tensor) -> TensorPicture {
     let columns = plane.shape().last().copied().unwrap_or(1);
     let rows = plane.len().checked_div(columns).unwrap_or(0);
     let block = (rows.div_ceil(MAX_CELLS).max(1), columns.div_ceil(MAX_CELLS).max(1));
     let cells = (rows.div_ceil(block.0), if rows > 0 { columns.div_ceil(block.1) } else { 0 });
-    let mut blocks = vec![Block::default(); cells.0 * cells.1];
+    let mut blocks = vec![Part::default(); cells.0 * cells.1];
     let mut at = 0;
     plane.each_f64s(|numbers| {
         for &x in numbers {
@@ -187,7 +161,7 @@ fn picture(title: String, plane: &Tensor) -> TensorPicture {
     let (least, _, most) = found.finite.unwrap_or_default();
     let signed = least < 0.0 && most > 0.0;
     let span = if signed { most.max(-least) } else { most - least };
-    let cell = |block: &Block| {
+    let cell = |block: &Part| {
         if block.nan > 0 {
             return NAN;
         }
@@ -201,10 +175,10 @@ fn picture(title: String, plane: &Tensor) -> TensorPicture {
         (level.clamp(-1.0, 1.0) * 255.0).round() as i16
     };
     let is_whole = block == (1, 1);
-    let text = |(at, block): (usize, &Block)| match (is_whole, block) {
+    let text = |(at, block): (usize, &Part)| match (is_whole, block) {
         (true, _) => show::element(plane, at),
-        (false, Block { nan: 1.., .. }) => "NaN".to_owned(),
-        (false, Block { infinite: 1.., .. }) => "Inf".to_owned(),
+        (false, Part { nan: 1.., .. }) => "NaN".to_owned(),
+        (false, Part { infinite: 1.., .. }) => "Inf".to_owned(),
         (false, block) => summary::short(block.mean()),
     };
     let has_texts = blocks.len() <= MAX_TEXTS;

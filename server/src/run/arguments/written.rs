@@ -54,6 +54,10 @@ impl ParsedArgument {
             rest => Err(format!("`{text}` has text after its value: `{rest}`")),
         }
     }
+
+    fn is_number(&self) -> bool {
+        matches!(self, ParsedArgument::Int(_) | ParsedArgument::Float(_) | ParsedArgument::Bool(_))
+    }
 }
 
 struct Parser<'t> {
@@ -164,23 +168,16 @@ impl Reader<'_, '_> {
                 let bad = |error: arrays::Error| format!("`{name}`: {error}");
                 super::read(source.npy().map_err(bad)?, ty, bad)
             }
-            (
-                ParsedArgument::Int(_) | ParsedArgument::Float(_) | ParsedArgument::Bool(_),
-                Type::Tensor(tensor),
-            ) => filled(written, tensor),
+            (written, Type::Tensor(tensor)) if written.is_number() => filled(written, tensor),
             (ParsedArgument::List(_) | ParsedArgument::Tuple(_), Type::Tensor(tensor)) => {
                 let (shape, numbers) = flat(written)?;
                 let made = elements(&numbers, &shape, tensor.dtype)?;
                 super::fit(made.into(), ty)
             }
-            (
-                ParsedArgument::List(_)
-                | ParsedArgument::Tuple(_)
-                | ParsedArgument::Int(_)
-                | ParsedArgument::Float(_)
-                | ParsedArgument::Bool(_),
-                Type::OpenTensor(open),
-            ) => {
+            (written, Type::OpenTensor(open))
+                if written.is_number()
+                    || matches!(written, ParsedArgument::List(_) | ParsedArgument::Tuple(_)) =>
+            {
                 let (shape, numbers) = flat(written)?;
                 let dtype = match open.dtype {
                     DTypeTerm::Known(dtype) => dtype,
@@ -344,9 +341,7 @@ fn flat(written: &ParsedArgument) -> Result<(Vec<usize>, Vec<&ParsedArgument>), 
         }
         level = next;
     }
-    match level.iter().find(|item| {
-        !matches!(item, ParsedArgument::Int(_) | ParsedArgument::Float(_) | ParsedArgument::Bool(_))
-    }) {
+    match level.iter().find(|item| !item.is_number()) {
         Some(ParsedArgument::List(_) | ParsedArgument::Tuple(_)) => {
             Err("the lists in it are of different lengths".to_owned())
         }
