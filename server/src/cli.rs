@@ -35,8 +35,10 @@ use ::types::Release;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use interpreter::Limits;
 use semantics::Diagnostic;
+use serde::Serialize;
 
 use crate::{
+    input::Input,
     project::Project,
     report::{escape, stderr},
 };
@@ -553,6 +555,19 @@ fn found_files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
         ));
     }
     (found.files, found.problems)
+}
+
+/// Writes a document as one line of JSON.
+fn write_json(out: &mut impl Write, document: &impl Serialize) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, document)?;
+    writeln!(out)
+}
+
+/// Reports the problem of a file, if it has one.
+fn report_problem(input: &Input) -> Outcome {
+    let Some(problem) = &input.problem else { return Outcome::Clean };
+    stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
+    Outcome::Unusable
 }
 
 /// Returns the message for a file whose analysis panicked.

@@ -101,7 +101,7 @@ fn check(
 ) -> serde_json::Result<(Vec<u8>, Outcome)> {
     let mut looked = analyzer.check(&request.text);
     analyzer.retain_helpful_fixes(&mut looked);
-    let least = args.severity.map_or(Severity::Hint, Severity::from);
+    let least = args.severity.unwrap_or(Severity::Hint);
     let path = request.path.as_deref().unwrap_or("-").to_owned();
     let found = looked.diagnostics.to_vec();
     let checked = CheckReport::new(path, request.text.clone(), looked.parse, found, least);

@@ -262,7 +262,7 @@ fn checked_with_fixes(
 
 /// Returns the lowest severity that is reported.
 fn least_severity(args: &CheckArgs) -> Severity {
-    args.severity.map(Severity::from).unwrap_or(match args.format {
+    args.severity.unwrap_or(match args.format {
         Format::Human | Format::Github => Severity::Info,
         Format::Json | Format::Sarif => Severity::Hint,
     })

@@ -2,7 +2,10 @@
 
 use std::{path::PathBuf, sync::LazyLock};
 
-use clap::{Args, ValueEnum};
+use clap::{
+    Args, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use semantics::{Code, Level, Lint, NoLevel, Rules, Severity, nearest_code};
 
 use super::{CodeLimit, settings::SettingsArgs};
@@ -22,8 +25,8 @@ pub(super) struct CheckArgs {
     #[arg(long, value_enum, default_value = "human", conflicts_with = "batch")]
     pub(super) format: Format,
     /// The lowest severity to report [default: info for human, hint for other formats]
-    #[arg(long, value_enum)]
-    pub(super) severity: Option<LeastSeverity>,
+    #[arg(long, value_parser = severity())]
+    pub(super) severity: Option<Severity>,
     /// Omit the diagnostics of a code, as `--level CODE=allow` does, whose other levels it overrides;
     /// may be repeated
     #[arg(long, value_name = "CODE", value_parser = lint)]
@@ -82,6 +85,14 @@ fn rules(text: &str) -> Result<Rules, String> {
         .ok_or_else(|| "expected true, false, or a release from 0.5 to 0.19".to_owned())
 }
 
+/// Parses the name of a severity.
+fn severity() -> impl TypedValueParser<Value = Severity> {
+    let all = [Severity::Hint, Severity::Info, Severity::Warning, Severity::Error];
+    let named = move |name: String| all.into_iter().find(|one| one.name() == name);
+    PossibleValuesParser::new(all.map(Severity::name))
+        .try_map(move |name| named(name).ok_or("unknown severity"))
+}
+
 /// Parses the code of a diagnostic that has a level.
 fn lint(text: &str) -> Result<Lint, String> {
     let code = Code::from_name(text).ok_or_else(|| {
@@ -115,23 +126,4 @@ pub(super) enum Format {
     Sarif,
     /// Workflow commands, which GitHub shows as annotations
     Github,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum LeastSeverity {
-    Hint,
-    Info,
-    Warning,
-    Error,
-}
-
-impl From<LeastSeverity> for Severity {
-    fn from(least: LeastSeverity) -> Severity {
-        match least {
-            LeastSeverity::Hint => Severity::Hint,
-            LeastSeverity::Info => Severity::Info,
-            LeastSeverity::Warning => Severity::Warning,
-            LeastSeverity::Error => Severity::Error,
-        }
-    }
 }

@@ -10,6 +10,7 @@ use super::{
     CodeLimit, Failure, InputArgs, Outcome, RunLimits,
     diff::{PreparationError, PreparedModule, global, refuse, shapes_of, shown},
     run::inputs,
+    write_json,
 };
 use crate::{
     input::read_module,
@@ -141,8 +142,7 @@ pub(super) fn run(mut args: CompareArgs) -> Result<Outcome, Failure> {
         CompareFormat::Json => {
             let seed = args.inputs.random.unwrap_or_default();
             let document = report::json(&comparison, &calls, (&shown.0, &shown.1), seed);
-            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json(&mut out, &document)?;
         }
         CompareFormat::Html => {
             let (functions, layers) = shapes_of(&after.text);

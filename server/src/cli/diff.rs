@@ -15,7 +15,7 @@ use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
 use syntax::{LineIndex, TextSize};
 use types::{Release, Releases};
 
-use super::{CodeLimit, Failure, Outcome};
+use super::{CodeLimit, Failure, Outcome, write_json};
 use crate::{
     allocator,
     analyzer::{self, Analyzer},
@@ -135,8 +135,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<Outcome, Failure> {
                 .iter()
                 .map(|(name, runs)| report::JsonRun::of(name, runs, (&shown_a, &shown_b)))
                 .collect();
-            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json(&mut out, &document)?;
         }
         DiffFormat::Human => {
             write!(out, "{}", report::human(&found, (&shown_a, &shown_b), &totals).text)?;

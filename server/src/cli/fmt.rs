@@ -4,7 +4,9 @@ use std::io::Write;
 
 use syntax::format::Style;
 
-use super::{Failure, FmtArgs, Outcome, fix::unified, named_files, settings::FileSettings};
+use super::{
+    Failure, FmtArgs, Outcome, fix::unified, named_files, report_problem, settings::FileSettings,
+};
 use crate::{
     files::replace_text,
     input, panics,
@@ -34,9 +36,8 @@ pub(super) fn run(args: &FmtArgs) -> Result<Outcome, Failure> {
             outcome = Outcome::Unusable;
             continue;
         }
-        if let Some(problem) = &input.problem {
-            // The replacement of invalid UTF-8 must not be written back.
-            stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
+        // The replacement of invalid UTF-8 must not be written back.
+        if report_problem(&input) == Outcome::Unusable {
             outcome = Outcome::Unusable;
             continue;
         }

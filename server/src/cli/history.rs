@@ -5,7 +5,7 @@ use std::{io::Write, path::PathBuf};
 use clap::Args;
 use syntax::{Encoding, LineColumn};
 
-use super::{Failure, Outcome, passes::PassesFormat};
+use super::{Failure, Outcome, passes::PassesFormat, write_json};
 use crate::{
     between::history::{History, Stop},
     input::{Log, read_log},
@@ -47,11 +47,7 @@ pub(super) fn run(args: &HistoryArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
         PassesFormat::Human => table(&log, &history, &mut out)?,
-        PassesFormat::Json => {
-            serde_json::to_writer(&mut out, &document(&log, &history))
-                .map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
+        PassesFormat::Json => write_json(&mut out, &document(&log, &history))?,
     }
     out.flush()?;
     Ok(Outcome::Clean)

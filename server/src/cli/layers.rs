@@ -7,7 +7,7 @@ use ide::layers::{FunctionLayers, Grouping};
 use semantics::Severity;
 use syntax::LineIndex;
 
-use super::{CodeLimit, Failure, Outcome, panic_message};
+use super::{CodeLimit, Failure, Outcome, panic_message, report_problem, write_json};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -52,11 +52,7 @@ enum LayersFormat {
 
 pub(super) fn run(args: &LayersArgs) -> Result<Outcome, Failure> {
     let input = input::read(&args.path, args.reading.max_code())?;
-    let mut outcome = Outcome::Clean;
-    if let Some(problem) = &input.problem {
-        stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
-        outcome = Outcome::Unusable;
-    }
+    let mut outcome = report_problem(&input);
     let grouping = match args.layers {
         Evidence::Flat => Grouping::Flat,
         Evidence::Found => Grouping::Found,
@@ -93,11 +89,7 @@ pub(super) fn run(args: &LayersArgs) -> Result<Outcome, Failure> {
             let lines = LineIndex::new(&input.text);
             write!(out, "{}", layers::tree(&functions, &lines))?;
         }
-        LayersFormat::Json => {
-            serde_json::to_writer(&mut out, &layers::document(&input.path, &functions))
-                .map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
+        LayersFormat::Json => write_json(&mut out, &layers::document(&input.path, &functions))?,
     }
     out.flush()?;
     Ok(outcome)

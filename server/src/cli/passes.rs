@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use diff::log::LogModule;
 use ide::words;
 
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, write_json};
 use crate::{
     between::passes::{Module, document, examine},
     input::{Log, read_log},
@@ -49,11 +49,7 @@ pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     drop(progress);
     let mut out = std::io::BufWriter::new(anstream::stdout().lock());
     match args.format {
-        PassesFormat::Json => {
-            serde_json::to_writer(&mut out, &document(&log, modules))
-                .map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
+        PassesFormat::Json => write_json(&mut out, &document(&log, modules))?,
         PassesFormat::Human => table(&log, &modules, &mut out)?,
     }
     out.flush()?;

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use semantics::Rules;
 use serde::Serialize;
 
-use super::{CodeLimit, Failure, InputArgs, Outcome, RunLimits, run::inputs, seconds};
+use super::{CodeLimit, Failure, InputArgs, Outcome, RunLimits, run::inputs, seconds, write_json};
 use crate::{
     files::Claims,
     input::read_module,
@@ -165,8 +165,7 @@ pub(super) fn run(mut args: ReduceArgs) -> Result<Outcome, Failure> {
                 tried: reduced.tried,
                 well_formed: reduced.formed,
             };
-            serde_json::to_writer(&mut out, &document).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json(&mut out, &document)?;
         }
     }
     out.flush()?;

@@ -8,10 +8,9 @@ use std::{
 
 use ide::layers::Grouping;
 use semantics::{Diagnostic, Severity};
-use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use super::{Failure, InputArgs, Outcome, RunArgs, RunFormat, settings::FileSettings};
+use super::{Failure, InputArgs, Outcome, RunArgs, RunFormat, settings::FileSettings, write_json};
 use crate::{
     analyzer::{Analyzer, Options},
     files::{Claims, Target},
@@ -64,7 +63,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         let _ = anstream::stderr().write_all(report::human(&checked).as_bytes());
     };
     let (db, file) = analyzer.database();
-    let def = match selection(args).find(db, file) {
+    let selection = args.function.as_deref().map_or(Selection::Main, Selection::Named);
+    let def = match selection.find(db, file) {
         Ok(def) => def,
         Err(message) => {
             report(errors);
@@ -134,7 +134,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
         (Ending::Refused(refusal), _) => {
             let failed = FailedRun { error: refusal.document(), profile: None, values: Vec::new() };
-            println(&json(&failed))?;
+            write_json(&mut std::io::stdout().lock(), &failed)?;
             return Ok(Outcome::Unusable);
         }
         (Ending::Failed(fault), _) => {
@@ -143,7 +143,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
                 Some(_) => observed.values,
                 None => Vec::new(),
             };
-            println(&json(&FailedRun { error: places.error(fault, None), profile, values }))?;
+            let failed = FailedRun { error: places.error(fault, None), profile, values };
+            write_json(&mut std::io::stdout().lock(), &failed)?;
             return Ok(Outcome::Errors);
         }
     };
@@ -277,15 +278,4 @@ fn println(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{text}")?;
     Ok(out.flush()?)
-}
-
-/// Returns the choice of the definition to run.
-fn selection(args: &RunArgs) -> Selection<'_> {
-    args.function.as_deref().map_or(Selection::Main, Selection::Named)
-}
-
-/// Returns one line of JSON.
-fn json(document: &impl Serialize) -> String {
-    // Numbers, strings and lists serialise without errors.
-    serde_json::to_string(document).unwrap_or_default()
 }

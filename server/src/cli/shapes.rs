@@ -11,7 +11,7 @@ use saved::Plan;
 use semantics::Severity;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{CodeLimit, Failure, Outcome, named_files, panic_message};
+use super::{CodeLimit, Failure, Outcome, named_files, panic_message, report_problem, write_json};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -102,7 +102,6 @@ fn report(
     out: &mut impl Write,
 ) -> Result<Outcome, Failure> {
     let input = input::read(path, args.reading.max_code())?;
-    let mut outcome = Outcome::Clean;
     let saved = input.saved.as_ref();
     let plan = saved.and_then(|saved| saved.plan.as_ref());
     if let Some(plan) = plan.filter(|_| saved.is_some_and(|saved| saved.is_plan_only)) {
@@ -112,8 +111,7 @@ fn report(
                 let functions = Vec::new();
                 let document =
                     ShapesDocument { path: &input.path, functions, plan: Some(json_plan(plan)) };
-                serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
-                writeln!(out)?;
+                write_json(out, &document)?;
             }
             _ => {
                 let path = escape::terminal(&input.path);
@@ -122,12 +120,9 @@ fn report(
                 return Err(message.into());
             }
         }
-        return Ok(outcome);
+        return Ok(Outcome::Clean);
     }
-    if let Some(problem) = &input.problem {
-        stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
-        outcome = Outcome::Unusable;
-    }
+    let mut outcome = report_problem(&input);
     // `main` is `@main`.
     let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
     let report = analyzer.guarded(|analyzer| {
@@ -185,8 +180,7 @@ fn report(
             let functions = Function::list(&functions, &layers, &[], &place);
             let plan = plan.map(json_plan);
             let document = ShapesDocument { path: &input.path, functions, plan };
-            serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            write_json(out, &document)?;
         }
     }
     Ok(outcome)

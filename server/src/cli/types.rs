@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use super::{Failure, Outcome, TypesArgs, named_files, panic_message};
+use super::{Failure, Outcome, TypesArgs, named_files, panic_message, report_problem, write_json};
 use crate::{
     analyzer::Analyzer,
     input,
     protocol::TypedFile,
-    report::{self, escape, stderr},
+    report::{self, stderr},
 };
 
 pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
@@ -23,10 +23,7 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        if let Some(problem) = &input.problem {
-            stderr::error(&format!("{}: {}", escape::terminal(&input.path), problem.message));
-            outcome = Outcome::Unusable;
-        }
+        outcome = outcome.max(report_problem(&input));
         let types = analyzer.guarded(|analyzer| {
             analyzer.check(&input.text);
             report::json_types(analyzer.types())
@@ -39,9 +36,7 @@ pub(super) fn run(args: &TypesArgs) -> Result<Outcome, Failure> {
                 continue;
             }
         };
-        let line = TypedFile { path: &input.path, types };
-        serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        write_json(&mut out, &TypedFile { path: &input.path, types })?;
     }
     out.flush()?;
     Ok(outcome)
