@@ -71,23 +71,20 @@ impl Measure {
         };
         let root = Node::root(&parse.green);
         let nodes = root.descendants().filter(is_counted).count();
-        let significant = || tokens(text).filter(|(kind, _)| !kind.is_trivia());
         let digits = |text: &str| {
             let numbers = text.split(|c: char| !c.is_ascii_digit());
             numbers.filter_map(|number| number.parse::<u64>().ok()).fold(0, u64::saturating_add)
         };
         let is_number = |kind| matches!(kind, SyntaxKind::INT | SyntaxKind::TENSOR_TEXT);
-        let sizes = significant()
+        let sizes = tokens(text)
             .filter(|(kind, _)| is_number(*kind))
             .map(|(_, range)| digits(&text[range]))
             .fold(0, u64::saturating_add);
-        Measure { nodes, tokens: root_tokens(root), sizes }
+        // A tensor type has several tokens.
+        let tokens = root.descendants().flat_map(Node::tokens);
+        let tokens = tokens.filter(|token| !token.kind().is_trivia()).count();
+        Measure { nodes, tokens, sizes }
     }
-}
-
-/// Returns the number of tokens without white space and comments. A tensor type has several.
-fn root_tokens(root: Node<'_>) -> usize {
-    root.descendants().flat_map(Node::tokens).filter(|token| !token.kind().is_trivia()).count()
 }
 
 /// Returns the number of bindings of a module.
@@ -171,8 +168,7 @@ impl Reducer<'_> {
     }
 
     /// Takes the first of the candidates that shows what is kept; returns false if none does.
-    fn accept(&mut self, candidates: impl Iterator<Item = String>) -> Result<bool, String> {
-        let mut candidates = candidates;
+    fn accept(&mut self, mut candidates: impl Iterator<Item = String>) -> Result<bool, String> {
         let is_parallel = matches!(self.judge.keep(), Keep::Command(_));
         loop {
             if self.judge.is_cancelled() {
@@ -210,12 +206,9 @@ impl Reducer<'_> {
                         && !is_attribute(facts.root(), node.range())
                 };
                 let exprs = path.iter().rev().filter(is_value);
-                let parts = spread(exprs.map(|node| node.range()).collect());
-                let parts = parts
-                    .into_iter()
-                    .map(|range| Parts { ranges: vec![range], ..Parts::default() });
-                let mut candidates = parts.filter_map(|parts| cut::build(&facts, &parts, style));
-                if self.accept(&mut candidates)? {
+                let ranges = spread(exprs.map(|node| node.range()).collect()).into_iter();
+                let build = |range| cut::build(&facts, &Parts::of(vec![range]), style);
+                if self.accept(ranges.filter_map(build))? {
                     return Ok(());
                 }
             }
@@ -237,8 +230,7 @@ impl Reducer<'_> {
             for block in &blocks {
                 let grown = place.map(|place| grown(&facts, block, place)).unwrap_or_default();
                 let parts = grown.into_iter().chain([whole(block, Vec::new())]);
-                let mut candidates = parts.filter_map(|parts| cut::build(&facts, &parts, style));
-                if self.accept(&mut candidates)? {
+                if self.accept(parts.filter_map(|parts| cut::build(&facts, &parts, style)))? {
                     return Ok(());
                 }
             }
@@ -250,8 +242,7 @@ impl Reducer<'_> {
     fn cut_to_header(&mut self) -> Result<(), String> {
         let Some(facts) = self.facts() else { return Ok(()) };
         let Some(place) = self.verdict.places.first().copied() else { return Ok(()) };
-        let mut candidates = edits::headers(&facts, place).into_iter();
-        self.accept(&mut candidates).map(drop)
+        self.accept(edits::headers(&facts, place).into_iter()).map(drop)
     }
 
     /// Makes a definition of a function that is the whole value of one, whose bindings can then be removed. Returns true
@@ -264,8 +255,7 @@ impl Reducer<'_> {
                 let block = facts.main_block(place)?;
                 lifted(&facts, &block)?.apply(&facts, Style::VERBATIM)
             });
-            let mut candidates = text.into_iter();
-            if !self.accept(&mut candidates)? {
+            if !self.accept(text.into_iter())? {
                 return Ok(is_smaller);
             }
             is_smaller = true;
@@ -506,8 +496,8 @@ fn selection(facts: &Facts, block: &Block, kept: Vec<usize>) -> Option<Parts> {
     let mut ranges: Vec<TextRange> = stmts.map(|stmt| stmt.range).collect();
     if is_kept[tail] {
         ranges.push(block.tail?);
-        return Some(Parts { ranges, ..Parts::default() });
+        return Some(Parts::of(ranges));
     }
     let result = last.filter(|stmt| !stmt.is_free)?.binder?;
-    Some(Parts { ranges, result: Some(result), ..Parts::default() })
+    Some(Parts { result: Some(result), ..Parts::of(ranges) })
 }

@@ -8,7 +8,7 @@ use syntax::{
     ast::{self, AstNode},
 };
 
-use super::facts::{Facts, Form, tokens, without_comments};
+use super::facts::{Facts, Form, text_range, tokens, without_comments};
 
 /// How parts are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,12 +144,7 @@ pub(super) fn with_items(
     keep: impl Fn(TextRange) -> bool,
     is_plain: bool,
 ) -> String {
-    let file = ast::SourceFile::cast(facts.root());
-    let kept = file
-        .into_iter()
-        .flat_map(ast::SourceFile::items)
-        .map(AstNode::range)
-        .filter(|it| keep(*it));
+    let kept = facts.items().map(AstNode::range).filter(|it| keep(*it));
     let kept: Vec<&str> = kept.map(|range| facts.slice(range)).collect();
     let names = words(kept).into_iter().chain(own_names(facts, keep)).collect();
     module(facts, names, is_plain, |_| String::new())
@@ -172,8 +167,7 @@ pub(super) fn item(
 
 /// Returns the names of the items that are kept.
 fn own_names(facts: &Facts, keep: impl Fn(TextRange) -> bool) -> Vec<String> {
-    let items = ast::SourceFile::cast(facts.root()).into_iter().flat_map(ast::SourceFile::items);
-    items.filter(|item| keep(item.range())).flat_map(names_of).collect()
+    facts.items().filter(|item| keep(item.range())).flat_map(names_of).collect()
 }
 
 /// Returns the names that an item declares.
@@ -199,8 +193,7 @@ fn module(
     is_plain: bool,
     main: impl FnOnce(bool) -> String,
 ) -> String {
-    let file = ast::SourceFile::cast(facts.root());
-    let items: Vec<ast::Item<'_>> = file.into_iter().flat_map(ast::SourceFile::items).collect();
+    let items: Vec<ast::Item<'_>> = facts.items().collect();
     let mut kept = vec![false; items.len()];
     // Each round adds an item or is the last one.
     loop {
@@ -430,13 +423,7 @@ impl<'f> Params<'f> {
         let text = self.facts.slice(part);
         let offset = part.start();
         let refs = tokens(text).filter(|(kind, _)| *kind == SyntaxKind::META_REF);
-        let ranges = refs.filter_map(|(_, range)| {
-            let at = TextRange::new(
-                u32::try_from(range.start).ok()?.into(),
-                u32::try_from(range.end).ok()?.into(),
-            );
-            Some(at + offset)
-        });
+        let ranges = refs.filter_map(|(_, range)| Some(text_range(range)? + offset));
         let root = self.facts.root();
         let is_value = |range: &TextRange| {
             let path = root.path_to(*range);
@@ -458,6 +445,11 @@ impl<'f> Params<'f> {
 }
 
 impl Parts {
+    /// Returns parts of which the last one is the value.
+    pub(super) fn of(ranges: Vec<TextRange>) -> Parts {
+        Parts { ranges, ..Parts::default() }
+    }
+
     /// Returns true if a range lies in a part.
     pub(super) fn contains(&self, range: TextRange) -> bool {
         let after = self.ranges.partition_point(|part| part.start() <= range.start());

@@ -135,7 +135,7 @@ fn analysed(text: &str) -> Result<(Comparand, Facts), String> {
 
 /// Returns a call alone, then with what it depends on within growing distances.
 fn cuts(facts: &Facts, call: TextRange) -> Vec<Parts> {
-    let alone = Parts { ranges: vec![call], ..Parts::default() };
+    let alone = Parts::of(vec![call]);
     let block = facts.blocks_around(call).into_iter().next();
     let grown = block.map(|block| grown(facts, &block, call)).unwrap_or_default();
     std::iter::once(alone).chain(grown).collect()

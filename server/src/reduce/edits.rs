@@ -11,7 +11,7 @@ use types::AttrDefault;
 
 use super::{
     cut::{self, Parts, Style},
-    facts::{Block, Facts, Stmt, tokens},
+    facts::{Block, Facts, Stmt, text_range, tokens},
     sizes::smaller_sizes,
 };
 
@@ -60,11 +60,10 @@ pub(super) fn edits(
     (can_cut, by_lines): (bool, bool),
 ) -> Vec<Edit> {
     let root = facts.root();
-    let items = ast::SourceFile::cast(root).into_iter().flat_map(ast::SourceFile::items);
     let is_definition = |item: &ast::Item<'_>| {
         matches!(item, ast::Item::FnDef(_) | ast::Item::TypeDef(_) | ast::Item::TirItem(_))
     };
-    let ranges: Vec<TextRange> = items.filter(is_definition).map(AstNode::range).collect();
+    let ranges: Vec<TextRange> = facts.items().filter(is_definition).map(AstNode::range).collect();
     let mut found: Vec<Edit> = match ranges.len() {
         0 | 1 => Vec::new(),
         _ => ranges.into_iter().map(Edit::Item).collect(),
@@ -101,23 +100,17 @@ fn in_block(facts: &Facts, block: &Block, found: &mut Vec<Edit>) {
         .collect();
     exprs.sort_by_key(|node| (std::cmp::Reverse(node.range().len()), node.start()));
     // The whole body is one expression.
-    found.extend(
-        exprs
-            .iter()
-            .rev()
-            .map(|node| Edit::Parts(Parts { ranges: vec![node.range()], ..Parts::default() })),
-    );
-    if let (Some(tail), Some(Stmt { range, binder: Some(binder), .. })) =
-        (block.tail, block.stmts.last())
+    found.extend(exprs.iter().rev().map(|node| Edit::Parts(Parts::of(vec![node.range()]))));
+    if let (Some(tail), Some(Stmt { binder: Some(binder), .. })) = (block.tail, block.stmts.last())
         && let [of] = facts.uses_in(tail)
         && of.binder == *binder
         && of.range == tail
-        && let Some(value) = value_of(root, *range)
+        && let Some(value) = facts.value_of(*binder)
     {
         let mut ranges: Vec<TextRange> = block.stmts.iter().map(|stmt| stmt.range).collect();
         ranges.pop();
         ranges.push(value);
-        found.push(Edit::Parts(Parts { ranges, ..Parts::default() }));
+        found.push(Edit::Parts(Parts::of(ranges)));
     }
     let replaced = exprs.iter().map(|node| node.range());
     // A parameter that is the whole value of a binding is a cut, which was tried.
@@ -148,16 +141,6 @@ fn is_leaf(kind: SyntaxKind) -> bool {
 
 pub(super) fn is_attribute(root: Node<'_>, range: TextRange) -> bool {
     root.path_to(range).iter().any(|node| node.kind() == SyntaxKind::ATTR)
-}
-
-/// Returns the range of the value of a statement.
-fn value_of(root: Node<'_>, stmt: TextRange) -> Option<TextRange> {
-    let path = root.path_to(stmt);
-    path.iter().rev().find_map(|node| match ast::Stmt::cast(*node)? {
-        ast::Stmt::LetStmt(it) => it.value().map(AstNode::range),
-        ast::Stmt::GraphStmt(it) => it.value().map(AstNode::range),
-        _ => None,
-    })
 }
 
 /// The removal of what is optional in a node: attributes, result types, annotations, type parameters, fields.
@@ -377,8 +360,7 @@ fn fewer_lines(facts: &Facts) -> Vec<Edit> {
     while size > 0 && lines.len() / size <= MOST_LINES {
         found.extend(lines.chunks(size).filter_map(|chunk| {
             let (from, to) = (chunk.first()?.0, chunk.last()?.1);
-            let range =
-                TextRange::new(u32::try_from(from).ok()?.into(), u32::try_from(to).ok()?.into());
+            let range = text_range(from..to)?;
             let is_bound_here =
                 |(first, last): &(usize, usize)| (from..to).contains(first) && *last >= to;
             let is_used = names.values().any(is_bound_here);
@@ -391,14 +373,12 @@ fn fewer_lines(facts: &Facts) -> Vec<Edit> {
 
 /// Returns modules of the item at a place alone: of its header without a body, if the place is there.
 pub(super) fn headers(facts: &Facts, place: TextRange) -> Vec<String> {
-    let items = ast::SourceFile::cast(facts.root()).into_iter().flat_map(ast::SourceFile::items);
-    let Some(item) = items.into_iter().find(|item| item.range().contains_range(place)) else {
+    let Some(item) = facts.items().find(|item| item.range().contains_range(place)) else {
         return Vec::new();
     };
     let mut found = Vec::new();
     if let ast::Item::FnDef(def) = item
         && let (Some(params), Some(body)) = (def.params(), def.body())
-        && let Some(braces) = braces(def.node(), body.range())
         && !body.range().contains_range(place)
     {
         let own = params.params().find(|param| param.range().contains_range(place));
@@ -411,6 +391,7 @@ pub(super) fn headers(facts: &Facts, place: TextRange) -> Vec<String> {
         for ((removes_result, only), is_plain) in
             choices.flat_map(|choice| [true, false].map(|is_plain| (*choice, is_plain)))
         {
+            let braces = braces(def.node(), body.range());
             let mut edits = vec![(braces, "{ () }".to_owned())];
             edits.extend(only.map(|param| (list, format!("({})", facts.slice(param.range())))));
             edits.extend(result.filter(|_| removes_result).map(|range| (range, String::new())));
@@ -423,14 +404,14 @@ pub(super) fn headers(facts: &Facts, place: TextRange) -> Vec<String> {
 }
 
 /// Returns the range of a body with its braces.
-fn braces(def: Node<'_>, body: TextRange) -> Option<TextRange> {
+fn braces(def: Node<'_>, body: TextRange) -> TextRange {
     let mut tokens = def.tokens();
     let open =
         def.tokens().rfind(|it| it.kind() == SyntaxKind::L_BRACE && it.start() <= body.start());
     let close = tokens.rfind(|it| it.kind() == SyntaxKind::R_BRACE && it.start() >= body.start());
     match (open, close) {
-        (Some(open), Some(close)) => Some(TextRange::new(open.start(), close.range().end())),
-        _ => Some(body),
+        (Some(open), Some(close)) => TextRange::new(open.start(), close.range().end()),
+        _ => body,
     }
 }
 

@@ -119,6 +119,11 @@ impl Facts {
         Node::root(&self.parse.green)
     }
 
+    /// Returns the items of the module.
+    pub(super) fn items(&self) -> impl Iterator<Item = ast::Item<'_>> {
+        ast::SourceFile::cast(self.root()).into_iter().flat_map(ast::SourceFile::items)
+    }
+
     /// Returns the text of a range.
     pub(super) fn slice(&self, range: TextRange) -> &str {
         self.text.get(std::ops::Range::<usize>::from(range)).unwrap_or_default()
@@ -242,8 +247,7 @@ impl Facts {
 
     /// Returns the bodies of definitions: the range of the definition, true for `@main`, and the block.
     fn bodies(&self) -> Vec<(TextRange, bool, ast::Block<'_>)> {
-        let items = ast::SourceFile::cast(self.root()).into_iter().flat_map(|it| it.items());
-        let bodies = items.filter_map(|item| match item {
+        let bodies = self.items().filter_map(|item| match item {
             ast::Item::FnDef(def) => {
                 let is_main = def.name().is_some_and(|name| name.text() == "@main");
                 Some((item.range(), is_main, def.body()?))
@@ -319,6 +323,12 @@ pub(super) fn without_comments(text: &str) -> String {
 /// Returns true for a comment.
 pub(super) fn is_comment(kind: SyntaxKind) -> bool {
     kind.is_trivia() && kind != SyntaxKind::WHITESPACE
+}
+
+/// Returns a range of bytes of a text.
+pub(super) fn text_range(range: std::ops::Range<usize>) -> Option<TextRange> {
+    let [start, end] = [range.start, range.end].map(|at| u32::try_from(at).ok());
+    Some(TextRange::new(start?.into(), end?.into()))
 }
 
 /// Returns the tokens of a text.

@@ -267,7 +267,7 @@ impl Judge {
     /// alone, with parameters of the types of its operands, shows that.
     pub(super) fn keeps_type(&mut self, facts: &Facts, edit: &Edit) -> bool {
         let Edit::Attribute { call, removed } = edit else { return true };
-        let alone = Parts { ranges: vec![*call], ..Parts::default() };
+        let alone = Parts::of(vec![*call]);
         let Some(text) = cut::build(facts, &alone, Style::ALL[0]) else { return true };
         let text = text.replacen(facts.slice(*removed).trim(), "", 1);
         let found = self.diagnostics(&text).unwrap_or_default();

@@ -19,8 +19,7 @@ const MOST_SIZES: usize = 4;
 /// The replacements of sizes, wherever they are written, by smaller ones: first of all of them, in the same order, then of
 /// each. Each has the ranges of the text and their new texts.
 pub(super) fn smaller_sizes(facts: &Facts) -> Vec<Vec<(TextRange, String)>> {
-    let items = ast::SourceFile::cast(facts.root()).into_iter().flat_map(ast::SourceFile::items);
-    let defs = items.filter_map(|item| match item {
+    let defs = facts.items().filter_map(|item| match item {
         ast::Item::FnDef(def) => Some(def.node()),
         _ => None,
     });
