@@ -59,7 +59,11 @@ pub(super) enum Event {
     /// A text for the console.
     Output(OutputEvent),
     /// The run ended.
-    Exited(ExitedEvent),
+    #[serde(rename_all = "camelCase")]
+    Exited {
+        /// That of the command `run`: 0, 1 after a failure, 2 if the run could not start.
+        exit_code: i64,
+    },
     /// The session is over.
     Terminated,
 }
@@ -90,13 +94,6 @@ pub(super) struct OutputEvent {
     pub(super) line: Option<i64>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ExitedEvent {
-    /// That of the command `run`: 0, 1 after a failure, 2 if the run could not start.
-    pub(super) exit_code: i64,
-}
-
 /// The body of a response.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -124,8 +121,19 @@ pub(super) enum Body {
         variables: Vec<Variable>,
     },
     Evaluated(EvaluateResponse),
-    Changed(SetVariableResponse),
-    Exception(ExceptionInfo),
+    #[serde(rename_all = "camelCase")]
+    Changed {
+        value: String,
+        #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+        ty: Option<String>,
+        variables_reference: i64,
+    },
+    #[serde(rename_all = "camelCase")]
+    Exception {
+        exception_id: String,
+        description: String,
+        break_mode: &'static str,
+    },
     Targets {
         targets: Vec<GotoTarget>,
     },
@@ -295,35 +303,13 @@ pub(super) struct EvaluateResponse {
     pub(super) memory_reference: Option<String>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct SetVariableResponse {
-    pub(super) value: String,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub(super) ty: Option<String>,
-    pub(super) variables_reference: i64,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ExceptionInfo {
-    pub(super) exception_id: String,
-    pub(super) description: String,
-    pub(super) break_mode: &'static str,
-}
-
 /// The arguments of `initialize`.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct InitializeArguments {
-    pub(super) lines_start_at1: bool,
-    pub(super) columns_start_at1: bool,
-}
-
-impl Default for InitializeArguments {
-    fn default() -> InitializeArguments {
-        InitializeArguments { lines_start_at1: true, columns_start_at1: true }
-    }
+    /// True without it, as the next one.
+    pub(super) lines_start_at1: Option<bool>,
+    pub(super) columns_start_at1: Option<bool>,
 }
 
 /// The arguments of `launch`, those of a configuration of the client.

@@ -22,10 +22,10 @@ use super::{
     program::{Positions, Program},
     protocol::{
         Body, BreakpointLocation, BreakpointState, ClientMessage, ErrorText, EvaluateArguments,
-        Event, ExceptionInfo, ExitedEvent, GotoArguments, GotoTarget, GotoTargetsArguments,
-        InitializeArguments, LaunchArguments, LocationsArguments, OutputEvent, Response,
-        ServerMessage, SetBreakpointsArguments, SetExceptionBreakpointsArguments,
-        SetFunctionBreakpointsArguments, StoppedEvent, Thread,
+        Event, GotoArguments, GotoTarget, GotoTargetsArguments, InitializeArguments,
+        LaunchArguments, LocationsArguments, OutputEvent, Response, ServerMessage,
+        SetBreakpointsArguments, SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments,
+        StoppedEvent, Thread,
     },
     runner,
     stop::{Goal, Order, Reason, Report, Stop},
@@ -215,11 +215,11 @@ impl Session {
                 let Reason::Exception(found) = &self.stopped()?.0.reason else {
                     return Err("the run did not stop at an exception".to_owned());
                 };
-                Ok(Some(Body::Exception(ExceptionInfo {
+                Ok(Some(Body::Exception {
                     exception_id: found.id.clone(),
                     description: found.description.clone(),
                     break_mode: "always",
-                })))
+                }))
             }
             "continue" => {
                 self.resume(|_| Order::Continue(Goal::Breakpoint))?;
@@ -262,7 +262,7 @@ impl Session {
     }
 
     fn initialize(&mut self, given: &InitializeArguments) -> Answer {
-        let first = |is_one: bool| i64::from(is_one);
+        let first = |is_one: Option<bool>| i64::from(is_one.unwrap_or(true));
         let (line, column) = (first(given.lines_start_at1), first(given.columns_start_at1));
         self.positions = Positions { line, column };
         Ok(Some(Body::Capabilities(capabilities())))
@@ -477,7 +477,7 @@ impl Session {
                 // The session has one run.
                 self.shared.cancelled.store(true, Ordering::Relaxed);
                 self.print(if code == 0 { "stdout" } else { "stderr" }, &text, None);
-                self.event(Event::Exited(ExitedEvent { exit_code: code }));
+                self.event(Event::Exited { exit_code: code });
                 self.event(Event::Terminated);
             }
         }

@@ -10,8 +10,8 @@ use super::{
     evaluator::Evaluator,
     program::{Positions, Program},
     protocol::{
-        Body, FrameArguments, Scope, SetVariableArguments, SetVariableResponse, StackFrame,
-        StackTraceArguments, Variable, VariablesArguments,
+        Body, FrameArguments, Scope, SetVariableArguments, StackFrame, StackTraceArguments,
+        Variable, VariablesArguments,
     },
     recall::Recall,
     runner,
@@ -276,12 +276,12 @@ impl StoppedRun {
         variable.value = value.clone();
         let name = variable.name;
         let shown = self.nodes.value(&given.name, &value);
-        let changed = SetVariableResponse {
+        let changed = Body::Changed {
             value: shown.value,
             ty: shown.ty,
             variables_reference: shown.variables_reference,
         };
-        Ok((Order::Set { inner, name, value }, Body::Changed(changed)))
+        Ok((Order::Set { inner, name, value }, changed))
     }
 }
 
