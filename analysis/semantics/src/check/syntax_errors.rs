@@ -3,10 +3,7 @@
 use syntax::{Mistake, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use super::{
-    findings::{
-        nested_too_deep, second_expression, syntax_error, unclosed_comment, unclosed_string,
-        unknown_character, unknown_section, unknown_version,
-    },
+    findings::{syntax_error, unknown_version},
     site::SyntaxSite,
 };
 use crate::{
@@ -18,18 +15,11 @@ use crate::{
 /// those beside it, for a place where text was cut, and for errors of TVM compatibility, which `tvm` reports.
 fn report(site: &SyntaxSite<'_, '_>) -> Option<Diagnostic> {
     use SyntaxErrorKind::*;
-    let range = site.error.range;
     Some(match &site.error.kind {
         Expected { expected, found, open } => syntax_error::expected(site, expected, *found, *open),
         Unexpected(kind) => syntax_error::unexpected(site, *kind),
-        UnclosedComment => unclosed_comment::report(range),
-        UnclosedString => unclosed_string::report(range),
-        UnknownCharacter => unknown_character::report(range),
-        TooDeep => nested_too_deep::report(range),
-        UnknownSection => unknown_section::report(range),
-        UnknownVersion => unknown_version::report(range),
-        SecondExpression => second_expression::report(range),
-        _ => return None,
+        UnknownVersion => unknown_version::report(site.error.range),
+        _ => return syntax_error::plain(site.error),
     })
 }
 

@@ -54,6 +54,42 @@ pub(in crate::check) fn unexpected(site: &SyntaxSite<'_, '_>, kind: SyntaxKind) 
     if is_shown { mistakes::with_inserted(root, error, diagnostic) } else { diagnostic }
 }
 
+/// An error with the same words at each place; `None` for other kinds.
+pub(in crate::check) fn plain(error: &SyntaxError) -> Option<Diagnostic> {
+    let (code, message, help) = match error.kind {
+        SyntaxErrorKind::UnclosedComment => (
+            Code::UnclosedComment,
+            "this comment is never closed",
+            Some("close it with `*/`; comments nest"),
+        ),
+        SyntaxErrorKind::UnclosedString => (
+            Code::UnclosedString,
+            "this string is never closed",
+            Some("close it with `\"` on the same line"),
+        ),
+        SyntaxErrorKind::UnknownCharacter => {
+            (Code::UnknownCharacter, "unexpected characters", None)
+        }
+        SyntaxErrorKind::TooDeep => (
+            Code::NestedTooDeep,
+            "expressions are nested too deeply here; the rest is not parsed",
+            Some("bind inner expressions to names with `let` or `%0 = …;`"),
+        ),
+        SyntaxErrorKind::UnknownSection => (
+            Code::UnknownSection,
+            "only `#[version = \"0.0.5\"]` and `#[metadata]` are sections",
+            None,
+        ),
+        SyntaxErrorKind::SecondExpression => (
+            Code::SecondExpression,
+            "a file holds at most one expression outside of definitions",
+            None,
+        ),
+        _ => return None,
+    };
+    Some(Diagnostic::new(code, error.range, message).with(help, Diagnostic::help))
+}
+
 /// A positional argument after an attribute.
 pub(in crate::check) fn argument_after_attribute(site: &ProblemSite<'_, '_, '_>) -> DefDiagnostic {
     site.diagnostic(Code::SyntaxError, "positional argument follows an attribute")
