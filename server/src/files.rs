@@ -131,8 +131,8 @@ impl Target {
     ) -> Result<Option<Stamp>, WriteError> {
         let file = match &self.place {
             Place::File(slot) => return replace::replace(slot, self.expected, content).map(Some),
-            Place::Stdout => resolve::stdout()?,
-            Place::Stderr => resolve::stderr()?,
+            Place::Stdout => resolve::stream(io::stdout())?,
+            Place::Stderr => resolve::stream(io::stderr())?,
             Place::Other(path) => File::options().append(true).open(path)?,
         };
         let mut out = BufWriter::with_capacity(BUFFER, file);

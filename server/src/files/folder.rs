@@ -12,9 +12,7 @@ use std::{
 
 use super::{Place, Slot, Target};
 
-/// A folder.
-#[derive(Clone)]
-pub(crate) struct Folder(system::Handle);
+pub(crate) use system::Folder;
 
 impl Folder {
     /// Opens a folder that the user names. Links are followed.
@@ -22,7 +20,7 @@ impl Folder {
     /// # Errors
     /// It does not exist, or is not a folder.
     pub(super) fn of_user(path: &Path) -> io::Result<Folder> {
-        Ok(Folder(system::Handle::open(path, true)?))
+        Folder::handle(path, true)
     }
 
     /// Opens an existing folder of an untrusted workspace.
@@ -32,7 +30,7 @@ impl Folder {
     pub(crate) fn open(path: &Path) -> io::Result<Folder> {
         match std::fs::symlink_metadata(path)?.file_type() {
             kind if kind.is_symlink() => Err(io::Error::other("the folder is a link")),
-            kind if kind.is_dir() => Ok(Folder(system::Handle::open(path, false)?)),
+            kind if kind.is_dir() => Folder::handle(path, false),
             _ => Err(io::Error::other("this is not a folder")),
         }
     }
@@ -56,7 +54,7 @@ impl Folder {
     pub(crate) fn private(path: &Path) -> io::Result<Folder> {
         system::create_private(path)?;
         let folder = Folder::open(path)?;
-        match folder.0.make_private()? {
+        match folder.make_private()? {
             true => Ok(folder),
             false => Err(io::Error::other("the folder belongs to another user")),
         }
@@ -88,7 +86,7 @@ impl Folder {
 
     /// Opens a regular file for reading.
     pub(super) fn open_file(&self, name: &OsStr) -> io::Result<File> {
-        let file = self.0.read(name)?;
+        let file = self.open_for_reading(name)?;
         match file.metadata()?.is_file() {
             true => Ok(file),
             false => Err(io::Error::other("this is not a regular file")),
@@ -97,46 +95,11 @@ impl Folder {
 
     /// Returns the state of what has a name; `None` if it is free.
     pub(super) fn state(&self, name: &OsStr) -> io::Result<Option<Metadata>> {
-        match self.0.metadata(name) {
+        match self.metadata(name) {
             Ok(data) => Ok(Some(data)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
-    }
-
-    /// Fails if this process may not write to a file.
-    pub(super) fn check_writable(&self, name: &OsStr) -> io::Result<()> {
-        self.0.check_writable(name)
-    }
-
-    /// Creates a file, for this user alone or with the usual mode.
-    pub(super) fn create_file(&self, name: &OsStr, is_private: bool) -> io::Result<File> {
-        self.0.create(name, is_private)
-    }
-
-    /// Opens an existing file for reading and writing.
-    pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
-        self.0.open_for_writing(name)
-    }
-
-    /// Gives a file another name, which may be taken.
-    pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-
-    /// Exchanges the names of two files at once. Returns false where that is not possible.
-    pub(super) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<bool> {
-        self.0.exchange(one, other)
-    }
-
-    /// Removes a file.
-    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        self.0.remove(name)
-    }
-
-    /// Writes the names of the folder to the disk.
-    pub(super) fn sync(&self) -> io::Result<()> {
-        self.0.sync()
     }
 }
 
@@ -154,9 +117,9 @@ mod system {
 
     use rustix::fs::{self, Access, AtFlags, Mode, OFlags};
 
-    /// A handle of a folder.
+    /// A folder, by its handle.
     #[derive(Clone)]
-    pub(super) struct Handle(Arc<OwnedFd>);
+    pub(crate) struct Folder(Arc<OwnedFd>);
 
     /// Creates a folder for this user alone, unless it exists.
     pub(super) fn create_private(path: &Path) -> io::Result<()> {
@@ -166,11 +129,11 @@ mod system {
         }
     }
 
-    impl Handle {
-        pub(super) fn open(path: &Path, follows: bool) -> io::Result<Handle> {
+    impl Folder {
+        pub(super) fn handle(path: &Path, follows: bool) -> io::Result<Folder> {
             let mut flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             flags.set(OFlags::NOFOLLOW, !follows);
-            Ok(Handle(Arc::new(fs::open(path, flags, Mode::empty())?)))
+            Ok(Folder(Arc::new(fs::open(path, flags, Mode::empty())?)))
         }
 
         /// Takes the right to write from other users. Returns false for a folder of another user.
@@ -198,11 +161,12 @@ mod system {
             }
         }
 
-        pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
+        pub(super) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
             self.open_at(name, OFlags::RDONLY)
         }
 
-        pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
+        /// Opens an existing file for reading and writing.
+        pub(in crate::files) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
             self.open_at(name, OFlags::RDWR)
         }
 
@@ -215,22 +179,30 @@ mod system {
             self.open_at(name, flags)?.metadata()
         }
 
-        pub(super) fn check_writable(&self, name: &OsStr) -> io::Result<()> {
+        /// Fails if this process may not write to a file.
+        pub(in crate::files) fn check_writable(&self, name: &OsStr) -> io::Result<()> {
             Ok(fs::accessat(&*self.0, name, Access::WRITE_OK, AtFlags::EACCESS)?)
         }
 
-        pub(super) fn create(&self, name: &OsStr, is_private: bool) -> io::Result<File> {
+        /// Creates a file, for this user alone or with the usual mode.
+        pub(in crate::files) fn create_file(
+            &self,
+            name: &OsStr,
+            is_private: bool,
+        ) -> io::Result<File> {
             let flags =
                 OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mode = Mode::from_raw_mode(if is_private { 0o600 } else { 0o666 });
             Ok(fs::openat(&*self.0, name, flags, mode)?.into())
         }
 
-        pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        /// Gives a file another name, which may be taken.
+        pub(in crate::files) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
             Ok(fs::renameat(&*self.0, from, &*self.0, to)?)
         }
 
-        pub(super) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<bool> {
+        /// Exchanges the names of two files at once. Returns false where that is not possible.
+        pub(in crate::files) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<bool> {
             #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
             {
                 use rustix::io::Errno;
@@ -248,11 +220,13 @@ mod system {
             }
         }
 
-        pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        /// Removes a file.
+        pub(in crate::files) fn remove(&self, name: &OsStr) -> io::Result<()> {
             Ok(fs::unlinkat(&*self.0, name, AtFlags::empty())?)
         }
 
-        pub(super) fn sync(&self) -> io::Result<()> {
+        /// Writes the names of the folder to the disk.
+        pub(in crate::files) fn sync(&self) -> io::Result<()> {
             Ok(fs::fsync(&*self.0)?)
         }
     }
@@ -267,19 +241,19 @@ mod system {
         path::{Path, PathBuf},
     };
 
-    /// The path of a folder.
+    /// A folder, by its path.
     #[derive(Clone)]
-    pub(super) struct Handle(PathBuf);
+    pub(crate) struct Folder(PathBuf);
 
     pub(super) fn create_private(path: &Path) -> io::Result<()> {
         // Folders of a user are private.
         fs::create_dir_all(path)
     }
 
-    impl Handle {
-        pub(super) fn open(path: &Path, _follows: bool) -> io::Result<Handle> {
+    impl Folder {
+        pub(super) fn handle(path: &Path, _follows: bool) -> io::Result<Folder> {
             match fs::metadata(path)?.is_dir() {
-                true => Ok(Handle(path.to_owned())),
+                true => Ok(Folder(path.to_owned())),
                 false => Err(io::ErrorKind::NotADirectory.into()),
             }
         }
@@ -296,11 +270,11 @@ mod system {
             }
         }
 
-        pub(super) fn read(&self, name: &OsStr) -> io::Result<File> {
+        pub(super) fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
             self.open_at(name, OpenOptions::new().read(true))
         }
 
-        pub(super) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
+        pub(in crate::files) fn open_for_writing(&self, name: &OsStr) -> io::Result<File> {
             self.open_at(name, OpenOptions::new().read(true).write(true))
         }
 
@@ -308,30 +282,34 @@ mod system {
             fs::symlink_metadata(self.0.join(name))
         }
 
-        pub(super) fn check_writable(&self, name: &OsStr) -> io::Result<()> {
+        pub(in crate::files) fn check_writable(&self, name: &OsStr) -> io::Result<()> {
             match self.metadata(name)?.permissions().readonly() {
                 true => Err(io::ErrorKind::PermissionDenied.into()),
                 false => Ok(()),
             }
         }
 
-        pub(super) fn create(&self, name: &OsStr, _is_private: bool) -> io::Result<File> {
+        pub(in crate::files) fn create_file(
+            &self,
+            name: &OsStr,
+            _is_private: bool,
+        ) -> io::Result<File> {
             OpenOptions::new().read(true).write(true).create_new(true).open(self.0.join(name))
         }
 
-        pub(super) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        pub(in crate::files) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
             fs::rename(self.0.join(from), self.0.join(to))
         }
 
-        pub(super) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<bool> {
+        pub(in crate::files) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<bool> {
             Ok(false)
         }
 
-        pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        pub(in crate::files) fn remove(&self, name: &OsStr) -> io::Result<()> {
             fs::remove_file(self.0.join(name))
         }
 
-        pub(super) fn sync(&self) -> io::Result<()> {
+        pub(in crate::files) fn sync(&self) -> io::Result<()> {
             Ok(())
         }
     }

@@ -42,14 +42,7 @@ impl Identity {
     /// # Errors
     /// It is closed, or the platform does not tell.
     pub(crate) fn of_stdin() -> io::Result<Identity> {
-        #[cfg(unix)]
-        {
-            use std::os::fd::AsFd;
-            let file = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned()?);
-            Identity::of(&file.metadata()?, Path::new("-"))
-        }
-        #[cfg(not(unix))]
-        Err(io::ErrorKind::Unsupported.into())
+        Identity::of(&super::resolve::stream(io::stdin())?.metadata()?, Path::new("-"))
     }
 
     /// Returns the identity of a file to write, which need not exist.

@@ -86,25 +86,14 @@ fn own_descriptor(path: &Path) -> Option<u32> {
     folder.starts_with(process).then(|| path.file_name()?.to_str()?.parse().ok())?
 }
 
-/// Returns standard output as a file. Opening it by a path would start at its beginning if it is a
-/// file, and fail if it is a socket.
-pub(super) fn stdout() -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
-    }
-    #[cfg(not(unix))]
-    Err(io::ErrorKind::Unsupported.into())
+/// Returns a standard stream as a file. Opening it by a path would start at its beginning if it is a file, and fail if it
+/// is a socket.
+#[cfg(unix)]
+pub(super) fn stream(stream: impl std::os::fd::AsFd) -> io::Result<File> {
+    Ok(File::from(stream.as_fd().try_clone_to_owned()?))
 }
 
-/// Returns standard error as a file.
-pub(super) fn stderr() -> io::Result<File> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        Ok(File::from(io::stderr().as_fd().try_clone_to_owned()?))
-    }
-    #[cfg(not(unix))]
+#[cfg(not(unix))]
+pub(super) fn stream<T>(_stream: T) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
