@@ -331,6 +331,48 @@ fn repeated_blocks_are_paired_in_order_around_added_block() {
     }
 }
 
+/// The users of a mask look alike in all blocks: which are partners is known from their other operands.
+#[test]
+fn repeated_blocks_with_a_shared_mask_are_paired_with_themselves() {
+    let block = |at: usize, (sum, ratio): (String, String)| {
+        format!(
+            "  %d{at} = nn.dense(%s{at}, %w{at}, units=4);\n  %e{at} = nn.relu(%d{at});\n  \
+             %q{at} = {ratio};\n  %a{at} = {sum};\n  %p{at} = nn.softmax(%a{at});\n  \
+             %s{} = subtract(%p{at}, %d{at});\n",
+            at + 1
+        )
+    };
+    let module = |is_after: bool| {
+        let weights: String =
+            (0..8).map(|at| format!(", %w{at}: Tensor[(4, 4), float32]")).collect();
+        let mask = if is_after { "%y, 2f" } else { "2f, %y" };
+        let mut text = format!(
+            "def @main(%s0: Tensor[(4, 4), float32]{weights}) {{\n  \
+             %y = full(1f, shape=[4], dtype=\"float32\");\n  %m = multiply({mask});\n"
+        );
+        for at in 0..8 {
+            let sum = match is_after && (at == 3 || at == 4) {
+                true => format!("add(%m, %q{at})"),
+                false => format!("add(%q{at}, %m)"),
+            };
+            let ratio = match is_after && at == 6 {
+                true => format!("divide(8f, %e{at})"),
+                false => format!("divide(%e{at}, 8f)"),
+            };
+            text += &block(at, (sum, ratio));
+        }
+        text + "  %s8\n}"
+    };
+    let (before, after) = (module(false), module(true));
+    let found = diff(&before, &after);
+    let function = &found.functions[0];
+    assert_eq!((function.removed.len(), function.added.len()), (0, 0));
+    let changed = function.pairs.iter().filter(|pair| pair.kind == PairKind::Changed);
+    let calls: Vec<&str> = changed.map(|pair| slice(&after, pair.after)).collect();
+    let expected = ["multiply(%y, 2f)", "add(%m, %q3)", "add(%m, %q4)", "divide(8f, %e6)"];
+    assert_eq!(calls, expected);
+}
+
 /// A recursive or quadratic algorithm would overflow the stack or time out.
 #[test]
 fn chain_of_100_000_bindings_is_compared() {

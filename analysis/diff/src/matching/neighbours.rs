@@ -8,11 +8,25 @@ use crate::{
 
 /// Pairs operands and users of equal families in the same slots of pairs, skipping nodes that a pass
 /// inserted in between.
+///
+/// Users that look alike, such as those of a mask in repeated blocks, come last: until then, their other
+/// operands and users may tell them apart.
 pub(super) fn spread(input: &Input<'_>, pairing: &mut Pairing) {
     let (a, b) = (input.a, input.b);
     let mut work: Vec<(u32, u32)> =
         (0..a.len() as u32).filter_map(|at| Some((at, pairing.b(at)?))).collect();
-    while let Some((at_a, at_b)) = work.pop() {
+    let mut alike: Vec<(u32, u32)> = Vec::new();
+    // Each round takes a pair from `work`, which gets each pair once, or pairs users, or drops a pair.
+    loop {
+        let Some((at_a, at_b)) = work.pop() else {
+            let Some((at_a, at_b)) = alike.pop() else { break };
+            if let Some(found) = user(input, pairing, at_a, at_b) {
+                pairing.add(found.users.0, found.users.1);
+                work.push(found.users);
+                alike.push((at_a, at_b));
+            }
+            continue;
+        };
         if a.kind(at_a) == b.kind(at_b) && a.operands(at_a).len() == b.operands(at_b).len() {
             let slots = a.operands(at_a).iter().zip(b.operands(at_b));
             for (&of_a, &of_b) in slots {
@@ -23,8 +37,12 @@ pub(super) fn spread(input: &Input<'_>, pairing: &mut Pairing) {
             }
         }
         while let Some(found) = user(input, pairing, at_a, at_b) {
-            pairing.add(found.0, found.1);
-            work.push(found);
+            if found.has_alike {
+                alike.push((at_a, at_b));
+                break;
+            }
+            pairing.add(found.users.0, found.users.1);
+            work.push(found.users);
         }
     }
 }
@@ -58,15 +76,23 @@ fn operand(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32,
     None
 }
 
+/// The most similar users of a pair.
+struct SimilarUsers {
+    score: u32,
+    users: (u32, u32),
+    /// True if one of them is as similar to another user.
+    has_alike: bool,
+}
+
 /// Returns the most similar unpaired users of a pair in the same slot, including users of unpaired
 /// unary nodes in between.
-fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u32)> {
+fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<SimilarUsers> {
     let users_a = reached(input.a, &pairing.to_b, a);
     if users_a.is_empty() {
         return None;
     }
     let users_b = reached(input.b, &pairing.to_a, b);
-    let mut best: Option<(u32, (u32, u32))> = None;
+    let mut best: Option<SimilarUsers> = None;
     for &(user_a, slot_a, far_a) in &users_a {
         for &(user_b, slot_b, far_b) in &users_b {
             if slot_a != slot_b {
@@ -74,12 +100,20 @@ fn user(input: &Input<'_>, pairing: &Pairing, a: u32, b: u32) -> Option<(u32, u3
             }
             let similarity = similarity(input, pairing, user_a, user_b);
             let score = (similarity * 4).saturating_sub(far_a + far_b);
-            if similarity > 0 && best.is_none_or(|(most, _)| score > most) {
-                best = Some((score, (user_a, user_b)));
+            match &mut best {
+                _ if similarity == 0 => {}
+                Some(best) if score < best.score => {}
+                Some(best) if score == best.score => {
+                    best.has_alike |= (best.users.0 == user_a) != (best.users.1 == user_b);
+                }
+                _ => {
+                    let users = (user_a, user_b);
+                    best = Some(SimilarUsers { score, users, has_alike: false });
+                }
             }
         }
     }
-    best.map(|(_, found)| found)
+    best
 }
 
 /// The maximal number of users of a node to visit. A constant may have hundreds.
