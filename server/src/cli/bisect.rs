@@ -19,7 +19,8 @@ use crate::{
     report::{compare as report, escape, stderr},
     run::{
         bisect::{
-            Bisection, ComparedModules, Difference, LogRuns, NoModuleRun, Obstacle, State, bisect,
+            Bisection, ComparedModules, Difference, LogRuns, LonePasses, NoModuleRun, Obstacle,
+            State, WrongPass, bisect, most_runs,
         },
         compare::{Comparison, ComparisonSettings, Tolerances, candidates},
     },
@@ -134,9 +135,9 @@ impl Modules<'_> {
     fn search(&self, format: BisectFormat) -> Result<Outcome, Failure> {
         let (first, right) = self.first()?;
         let count = self.runs.log.modules.len();
-        let progress = Progress::new(true, count.ilog2() as usize + 2, "runs");
+        let progress = Progress::new(true, most_runs(count), "runs");
         let mut broken = None;
-        let found = bisect(first, count, |at| {
+        let mut found = bisect(first, count, |at| {
             progress.advance(1);
             match self.runs.module(at) {
                 Ok(module) => self.state(&right, &module),
@@ -146,52 +147,80 @@ impl Modules<'_> {
                 }
             }
         });
-        drop(progress);
         if let Some(message) = broken {
             return Err(message.into());
         }
+        if let Some(other) = found.other {
+            let (before, after) = (self.runs.module(found.same)?, self.runs.module(other)?);
+            let compared = self.runs.compare(&before, &after).map_err(|it| it.message)?;
+            // An error that is tolerated is one only if a call has an error of its own.
+            let has_culprit = compared.comparison.culprits().next().is_some();
+            if found.sought == Difference::Visible || has_culprit {
+                drop(progress);
+                let wrong = WrongPass { before: found.same, after: other, compared, undone: None };
+                return self.wrong(&found, (&wrong, None), format);
+            }
+            found.other = None;
+            found.same = found.not_run.unwrap_or(count) - 1;
+        }
+        let passes = self.runs.lone_passes(first, &mut found, || progress.advance(1))?;
+        drop(progress);
+        match &passes.wrong {
+            Some(wrong) => self.wrong(&found, (wrong, Some(&passes)), format),
+            None => self.same(&found, &passes, format),
+        }
+    }
+
+    /// Says which pass is wrong, and which call. With `passes`, it was found on its own.
+    fn wrong(
+        &self,
+        found: &Bisection,
+        (wrong, passes): (&WrongPass, Option<&LonePasses>),
+        format: BisectFormat,
+    ) -> Result<Outcome, Failure> {
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
-        let Some(other) = found.other else {
-            return self.same(&found, format, &mut out);
-        };
-        let (before, after) = (self.runs.module(found.same)?, self.runs.module(other)?);
-        let compared = self.runs.compare(&before, &after).map_err(|it| it.message)?;
+        let WrongPass { before: same, after: other, compared, undone } = wrong;
+        let (before, after) = (self.runs.module(*same)?, self.runs.module(*other)?);
         let ComparedModules { comparison, diff } = compared;
         let candidates = candidates(&diff.functions);
-        // An error that is tolerated is one only if a call has an error of its own.
-        if found.sought < Difference::Visible && comparison.culprits().next().is_none() {
-            return self.same(&Bisection { other: None, ..found }, format, &mut out);
-        }
         let calls = report::Calls::of(&candidates);
         let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
         let (shown_a, shown_b) = (shown(&before, &lines_a, &[]), shown(&after, &lines_b, &[]));
-        let pass = self.runs.log.modules[other].pass.as_deref();
         match format {
             BisectFormat::Human => {
                 let runs = ide::words::counted(found.runs as u64, "run");
-                writeln!(
-                    out,
-                    "{} is the first that computes another value, after {runs} of {count} modules",
-                    self.named(other)
-                )?;
-                if other - found.same > 1 {
-                    let between = ide::words::counted((other - found.same - 1) as u64, "module");
+                let count = self.runs.log.modules.len();
+                let relation = match passes {
+                    None => "is the first that computes another value",
+                    Some(_) => "computes another value than the one before it",
+                };
+                let named = self.named(*other);
+                writeln!(out, "{named} {relation}, after {runs} of {count} modules")?;
+                if other - same > 1 {
+                    let between = ide::words::counted((other - same - 1) as u64, "module");
                     writeln!(out, "{between} before it cannot be run, and may do so, too")?;
                 }
-                write!(out, "{}", report::human(&comparison, &calls, (&shown_a, &shown_b)))?;
-                self.write_not_run(&found, &mut out)?;
+                if passes.is_some() {
+                    writeln!(out, "module {} agrees with the first one", found.same)?;
+                }
+                if let Some(undone) = undone {
+                    let named = self.named(*undone);
+                    writeln!(out, "{named} hides it: the call is as it was before")?;
+                }
+                write!(out, "{}", report::human(comparison, &calls, (&shown_a, &shown_b)))?;
+                self.write_not_run(found, &mut out)?;
             }
             BisectFormat::Json | BisectFormat::Html => {
                 let document = SearchDocument {
-                    pass,
-                    index: Some(other),
-                    pair: report::culprit(&comparison, &calls, (&shown_a, &shown_b)),
-                    ..self.document(&found)
+                    pass: self.pass(*other),
+                    index: Some(*other),
+                    pair: report::culprit(comparison, &calls, (&shown_a, &shown_b)),
+                    ..self.document(found, passes)
                 };
                 write_document(&mut out, &document)?;
             }
         }
-        self.tell_skipped(&found, format);
+        self.tell_skipped(found, format);
         out.flush()?;
         Ok(Outcome::Errors)
     }
@@ -208,9 +237,10 @@ impl Modules<'_> {
     fn same(
         &self,
         found: &Bisection,
+        passes: &LonePasses,
         format: BisectFormat,
-        out: &mut impl Write,
     ) -> Result<Outcome, Failure> {
+        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
         match format {
             BisectFormat::Human => {
                 let count = ide::words::counted(self.runs.log.modules.len() as u64, "module");
@@ -230,10 +260,18 @@ impl Modules<'_> {
                         found.same
                     )?,
                 }
-                self.write_not_run(found, out)?;
+                if !passes.run.is_empty() {
+                    writeln!(
+                        out,
+                        "passes that change calls: {}, of which {} were run on their own and agree",
+                        passes.changing,
+                        passes.run.len(),
+                    )?;
+                }
+                self.write_not_run(found, &mut out)?;
             }
             BisectFormat::Json | BisectFormat::Html => {
-                write_document(out, &self.document(found))?;
+                write_document(&mut out, &self.document(found, Some(passes)))?;
             }
         }
         self.tell_skipped(found, format);
@@ -244,9 +282,12 @@ impl Modules<'_> {
 
     /// Returns a module with its pass, as in ``module 3 (`FuseOps`)``.
     fn named(&self, at: usize) -> String {
-        let pass = self.runs.log.modules[at].pass.as_deref();
-        let pass = pass.map(|pass| format!(" (`{}`)", escape::terminal(pass)));
+        let pass = self.pass(at).map(|pass| format!(" (`{}`)", escape::terminal(pass)));
         format!("module {at}{}", pass.unwrap_or_default())
+    }
+
+    fn pass(&self, at: usize) -> Option<&str> {
+        self.runs.log.modules[at].pass.as_deref()
     }
 
     /// Returns the reason that a module cannot be run, after its place.
@@ -276,7 +317,11 @@ impl Modules<'_> {
     }
 
     /// Returns the document of a search that found no module with another value.
-    fn document<'d>(&'d self, found: &'d Bisection) -> SearchDocument<'d> {
+    fn document<'d>(
+        &'d self,
+        found: &'d Bisection,
+        passes: Option<&'d LonePasses>,
+    ) -> SearchDocument<'d> {
         let not_run = found.not_run.and_then(|at| Some((at, found.obstacle(at)?)));
         SearchDocument {
             pass: None,
@@ -285,7 +330,16 @@ impl Modules<'_> {
             pair: None,
             not_run: not_run.map(|(at, obstacle)| NotRunDocument {
                 obstacle: ObstacleDocument::of(at, obstacle),
-                pass: self.runs.log.modules[at].pass.as_deref(),
+                pass: self.pass(at),
+            }),
+            alone: passes.map(|passes| LoneDocument {
+                changing: passes.changing,
+                run: &passes.run,
+                undone: passes
+                    .wrong
+                    .as_ref()
+                    .and_then(|wrong| wrong.undone)
+                    .map(|index| UndoneDocument { index, pass: self.pass(index) }),
             }),
             skipped: found.skipped.iter().map(|(at, it)| ObstacleDocument::of(*at, it)).collect(),
         }
@@ -318,7 +372,7 @@ impl Modules<'_> {
         }
         drop(progress);
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
-        let pass = |at: usize| self.runs.log.modules[at].pass.as_deref();
+        let pass = |at: usize| self.pass(at);
         match format {
             BisectFormat::Json => {
                 let rows = rows.iter().map(|(at, compared)| match compared {
@@ -384,8 +438,28 @@ struct SearchDocument<'d> {
     pair: Option<report::JsonPair<'d>>,
     /// The first module of those at the end that cannot be run.
     not_run: Option<NotRunDocument<'d>>,
+    /// The passes that were run on their own, if the first and the last module agree.
+    alone: Option<LoneDocument<'d>>,
     /// All modules that cannot be run.
     skipped: Vec<ObstacleDocument<'d>>,
+}
+
+/// The passes that were run on their own.
+#[derive(Serialize)]
+struct LoneDocument<'d> {
+    /// The number of passes that change calls.
+    changing: usize,
+    /// The modules after those that were run, in the order of the runs.
+    run: &'d [usize],
+    /// The first module in which the wrong call is as it was before.
+    undone: Option<UndoneDocument<'d>>,
+}
+
+/// A module in which a wrong call is right again.
+#[derive(Serialize)]
+struct UndoneDocument<'d> {
+    index: usize,
+    pass: Option<&'d str>,
 }
 
 /// The document of `--all`.

@@ -3,6 +3,8 @@
 //! Modules are compared as [`compare`](super::compare) does: a call with an error of its own counts although the results
 //! hide it.
 
+mod alone;
+
 use diff::{Comparand, ModuleDiff, Options};
 use syntax::{Encoding, LineIndex};
 
@@ -16,6 +18,7 @@ use crate::{
     analyzer::Analyzer,
     input::{Log, NamedModule},
 };
+pub(crate) use alone::{LonePasses, WrongPass};
 
 /// The tolerated error, relative to the largest element, of a result that is computed in half precision.
 const HALF: f64 = 1e-2;
@@ -127,16 +130,18 @@ impl LogRuns<'_> {
 
 /// Pairs the calls of two modules; `None` if one has no syntax tree without errors.
 fn structural_diff(before: &NamedModule, after: &NamedModule) -> Option<ModuleDiff> {
-    let comparand = |module: &NamedModule| {
-        let mut analyzer = Analyzer::default();
-        analyzer.parse(&module.text);
-        let (db, file) = analyzer.database();
-        if semantics::first_syntax_error(db, file).is_some() {
-            return None;
-        }
-        Some(Comparand::new(db, semantics::module(db, file, 0)?))
-    };
     Some(diff::compare_prepared(comparand(before)?, comparand(after)?, &Options::default()))
+}
+
+/// Prepares a module for comparisons by structure; `None` if it has syntax errors.
+fn comparand(module: &NamedModule) -> Option<Comparand> {
+    let mut analyzer = Analyzer::default();
+    analyzer.parse(&module.text);
+    let (db, file) = analyzer.database();
+    if semantics::first_syntax_error(db, file).is_some() {
+        return None;
+    }
+    Some(Comparand::new(db, semantics::module(db, file, 0)?))
 }
 
 /// The reason that a module cannot be run.
@@ -208,6 +213,17 @@ impl Bisection {
     pub(crate) fn obstacle(&self, module: usize) -> Option<&Obstacle> {
         self.skipped.iter().find(|(at, _)| *at == module).map(|(_, obstacle)| obstacle)
     }
+
+    /// Adds a module that cannot be run.
+    fn skip(&mut self, module: usize, obstacle: Obstacle) {
+        self.skipped.push((module, obstacle));
+        self.skipped.sort_by_key(|(at, _)| *at);
+    }
+}
+
+/// Returns the number of runs that a search of `count` modules takes at most if all of them can be run.
+pub(crate) fn most_runs(count: usize) -> usize {
+    count.checked_ilog2().unwrap_or_default() as usize + 2
 }
 
 /// Runs modules, each once at most.
@@ -339,7 +355,7 @@ mod tests {
             for bad in 1..count {
                 let found = search(count, bad, &[]);
                 assert_eq!((found.same, found.other), (bad - 1, Some(bad)), "{count}");
-                assert!(found.runs <= count.ilog2() as usize + 2, "{count}, {bad}: {}", found.runs);
+                assert!(found.runs <= most_runs(count), "{count}, {bad}: {}", found.runs);
                 assert_eq!(found.not_run, None);
             }
             assert_eq!(search(count, count, &[]).other, None);
