@@ -431,7 +431,7 @@ export class Graph {
       if (node.x - node.left <= x && x <= node.x + node.right && node.y <= y && y <= node.y + node.height) {
         const { character } = this.theme ?? { character: 7 };
         if (scene.items[item].isOpen) {
-          const part = partOfFrame(scene.items[item], node, character, { x, y });
+          const part = partOfFrame(scene.items[item], node, character, this.sight(), { x, y });
           return part === undefined ? { item: -1 } : { item, part };
         }
         const isToggle = this.levels.canOpen(scene.items[item]) && x > node.x + node.right - 24 && y < node.y + 24;

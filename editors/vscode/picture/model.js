@@ -142,7 +142,10 @@ function take(outside, key, value, at, taken) {
   known.takers.set(at, [...of, ...taken.filter(({ text }) => of.every((one) => one.text !== text))]);
 }
 
-/** The boxes of the main line: the longest path, on which groups and products count most. */
+/**
+ * The boxes of the main line: the longest path, on which groups and products count most. It follows data where there are
+ * any: a weight that is transposed and reshaped for a product is beside the line.
+ */
 function mainLine(boxes, edges) {
   const into = boxes.map(() => []);
   for (const { from, to } of edges) {
@@ -150,14 +153,23 @@ function mainLine(boxes, edges) {
   }
   const score = boxes.map(() => -1);
   const before = boxes.map(() => -1);
+  /**
+   * Whether a box takes part in the computation that the level continues, if it does: what it makes of weights alone does
+   * not. A weight may be an `input`, as the operand of a product of two inputs.
+   */
+  const takes = (kinds) => boxes.map(({ kind, origin, pills }) => kinds.includes(origin === undefined ? kind : "jump") || pills.some((pill) => kinds.includes(pill.kind)));
+  const continued = takes(["jump"]);
+  const hasData = continued.includes(true) ? continued : takes(["input", "entry"]);
   const own = ({ kind, row }) => (kind === "group" ? LENGTH.group : row?.category === "product" ? LENGTH.product : LENGTH[kind] ?? 1);
   // Boxes of values from outside come after those that take them.
   const order = [...boxes.keys()].sort((a, b) => phase(boxes[a]) - phase(boxes[b]) || a - b);
   let end = -1;
   for (const at of order) {
     score[at] = own(boxes[at]);
+    const data = into[at].filter((from) => hasData[from]);
+    hasData[at] ||= data.length > 0;
     let best = 0;
-    for (const from of into[at]) {
+    for (const from of data.length > 0 ? data : into[at]) {
       if (score[from] > best) {
         [best, before[at]] = [score[from], from];
       }

@@ -46,7 +46,7 @@ function outlineOf(pen, { x, y, left, right, height }, radius, by = 0) {
 }
 
 function paintFrame(pen, { items, nodes }, look, at) {
-  const { theme, scale, selected, paint, pinned } = look;
+  const { theme, scale, selected, paint, pinned, sight } = look;
   const [item, node] = [items[at], nodes[at]];
   const { colour } = paint(at);
   const alpha = pen.globalAlpha;
@@ -61,11 +61,10 @@ function paintFrame(pen, { items, nodes }, look, at) {
   pen.strokeStyle = at === selected || pinned?.has(at) ? theme.focus : theme.border;
   pen.lineWidth = at === selected ? Math.max(2.5, 2 / scale) : Math.max(1, 0.5 / scale);
   pen.stroke();
-  if (scale < READABLE.names) {
+  const { left, right } = headerOf(node, sight);
+  if (scale < READABLE.names || right < left) {
     return;
   }
-  const left = node.x - node.left + 10;
-  const right = node.x + node.right - 10;
   const y = node.y + FRAME.header / 2;
   pen.textBaseline = "middle";
   pen.fillStyle = theme.text;
@@ -79,6 +78,11 @@ function paintFrame(pen, { items, nodes }, look, at) {
     pen.fillText(`◂ ${steps.text} ▸`, right, y);
     pen.textAlign = "left";
   }
+}
+
+/** The ends of the header of an open group, of which a part may be in sight. */
+function headerOf({ x, left, right }, sight) {
+  return { left: Math.max(x - left, sight.left) + 10, right: Math.min(x + right, sight.right) - 10 };
 }
 
 /** The name of a box with its number of repetitions. */
@@ -100,12 +104,12 @@ function stepsOf({ group, instance }) {
 }
 
 /** The part of an open group that a place in its header is for. */
-export function partOfFrame({ group }, { x, left, right, y }, character, place) {
-  if (place.y > y + FRAME.header) {
+export function partOfFrame({ group }, node, character, sight, place) {
+  if (place.y > node.y + FRAME.header) {
     return undefined;
   }
   const steps = group !== undefined && group.rows.length > 1;
-  const end = x + right - 10;
+  const { left, right: end } = headerOf(node, sight);
   const width = steps ? (`${group.rows.length} of ${group.rows.length}`.length + 4) * character : 0;
   if (steps && place.x > end - 2.5 * character) {
     return "next";
@@ -113,7 +117,7 @@ export function partOfFrame({ group }, { x, left, right, y }, character, place) 
   if (steps && place.x > end - width && place.x < end - width + 3 * character + 8) {
     return "previous";
   }
-  return place.x < x - left + 26 ? "toggle" : "header";
+  return place.x < left + 16 ? "toggle" : "header";
 }
 
 function paintEdges(pen, scene, look) {

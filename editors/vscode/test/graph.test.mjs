@@ -15,7 +15,7 @@ const { outputFiles } = await build({
   stdin: { contents: parts.map((name) => `export * from "./${name}.js";`).join("\n"), resolveDir: new URL("../picture", import.meta.url).pathname },
   bundle: true, write: false, format: "esm", platform: "neutral", mainFields: ["module", "main"],
 });
-const { arrange, Levels, Arranger, levelOf, lastUses, paintScene, clip, titleOf, NODE, PILL, FRAME, outline, sceneOf, SvgPen, lanesOf, Pins } = await import(
+const { arrange, Levels, Arranger, levelOf, lastUses, paintScene, partOfFrame, clip, titleOf, NODE, PILL, FRAME, outline, sceneOf, SvgPen, lanesOf, Pins } = await import(
   `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
 );
 const amounts = await readFile(new URL("../media/amounts.js", import.meta.url), "utf8");
@@ -97,6 +97,30 @@ test("attention: what is beside the main line is near to it", async () => {
   for (const [at, { x }] of nodes.entries()) {
     assert.ok(Math.abs(x) <= beside, `${items[at].name} is at ${x}`);
   }
+});
+
+test("attention in a layer: the main line is that of the data, also where weights take a longer path", async () => {
+  // As `nn.batch_matmul` has no operand that is a weight by its role, its weights are inputs: each takes three calls.
+  const lists = [["%x"]];
+  const linear = (weight) => {
+    const at = lists.length;
+    lists.push([weight], [at], [at + 1], [0], [at + 3, at + 2], [at + 4]);
+    return at + 5;
+  };
+  const [queries, keys] = [linear("%q"), linear("%k")];
+  lists.push([queries, keys], [lists.length]);
+  const scores = lists.length - 1;
+  lists.push([scores, linear("%v")]);
+  const one = made([...lists, [lists.length - 1]], { groups: [group("attention", [[1, lists.length]])] });
+  const levels = await opened(one);
+  const level = await levels.openBox(levels.top, levels.top.boxes[1]);
+  const { items, nodes } = scene(levels);
+  assertSound(scene(levels));
+  const line = level.spine.map((at) => level.boxes[at].name);
+  assert.deepEqual([line[0], line.at(-1)], ["%0", "result"]);
+  assert.ok(["%1", "%7", "%15"].every((name) => !line.includes(name)), `${line} has a weight`);
+  const most = 2 * (NODE.width + PILL.width);
+  items.forEach(({ name }, at) => assert.ok(Math.abs(nodes[at].x) <= most, `${name} is at ${nodes[at].x}`));
 });
 
 test("an edge with a field says which, with its shape", async () => {
@@ -241,6 +265,23 @@ test("SVG has each box and escapes names", async () => {
   }
   assert.doesNotMatch(svg, /NaN|undefined|<&/);
   assert.equal(svg.match(/<text/g).length, svg.match(/<\/text>/g).length);
+});
+
+test("the header of an open group is in sight where a part of the group is", async () => {
+  const levels = await opened(network());
+  await levels.openBox(levels.top, levels.top.boxes[1]);
+  const picture = scene(levels);
+  const theme = { text: "#000", line: "#888", border: "#888", focus: "#00f", background: "#fff", weight: "#eee", character: 7.2, font: (size) => `${size}px monospace` };
+  const at = picture.items.findIndex(({ isOpen }) => isOpen);
+  const node = picture.nodes[at];
+  const sight = { ...picture.bounds, left: node.x - 40, right: node.x + 150 };
+  const pen = new SvgPen();
+  paintScene(pen, picture, { theme, sight, scale: 1, selected: -1, isBright: () => true, canOpen: () => false, paint: () => ({ colour: "#0f0", strength: 0.2 }) });
+  const place = (text) => Number(new RegExp(`<text x="([-\\d.]+)"[^>]*>${text}`).exec(pen.svg({ left: 0, top: 0, right: 9, bottom: 9 }, "#fff"))?.[1]);
+  assert.equal(place("▾"), sight.left + 10);
+  assert.equal(place("◂"), sight.right - 10);
+  const part = (x) => partOfFrame(picture.items[at], node, theme.character, sight, { x, y: node.y + 5 });
+  assert.deepEqual([part(sight.left + 12), part(sight.left + 40), part(sight.right - 12)], ["toggle", "header", "next"]);
 });
 
 test("types in a table", () => {
