@@ -78,7 +78,7 @@ function showLegend(host, one, colour, cost) {
   const kinds = KINDS.filter((kind) => one?.rows.some((row) => kindOf(row) === kind));
   const entries = colouring
     ? colouring.legend.map(({ category, text }) => ({ colour: MARKS[category], title: text }))
-    : colour === "kind" ? kinds : [{ colour: "charts-red", title: `${COSTS.find((cost) => cost.key === key).title}: the darker, the more` }];
+    : colour === "kind" ? kinds : [{ colour: "charts-red", title: `${COSTS.find((cost) => cost.key === key).title}: the stronger, the more` }];
   host.replaceChildren(
     ...entries.map(({ colour, title }) => {
       const [entry, swatch] = [document.createElement("div"), document.createElement("i")];

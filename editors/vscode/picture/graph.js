@@ -459,7 +459,7 @@ export class Graph {
     const { theme } = this;
     const paint = (at) => {
       const { colour, strength } = this.paint(at);
-      return { colour: theme.colour(colour), strength };
+      return { colour: theme.colour(colour), strength: theme.strength(colour, strength) };
     };
     return { theme, sight, scale, paint, isBright: (at) => this.pins.shown.has(at) || this.isBright(at), selected: this.selected, pinned: this.pins.shown, canOpen: (item) => this.levels.canOpen(item) };
   }

@@ -1,4 +1,5 @@
 // The colours and the font of the editor, and canvases.
+import { legible, strongest } from "./contrast.js";
 
 export function themeOf(pen) {
   const style = getComputedStyle(document.body);
@@ -21,15 +22,23 @@ export function themeOf(pen) {
   };
   // Themes of high contrast have colours of their own for borders.
   const either = (name, other) => once(style.getPropertyValue(`--vscode-${name}`).trim() === "" ? other : name);
+  const behind = { text: once("editor-foreground"), background: once("editor-background") };
+  const most = new Map();
   return {
     colour: once,
+    /** The strength of a colour with which letters on it can be read. */
+    strength(name, wanted) {
+      if (!most.has(name)) {
+        most.set(name, strongest(behind, once(name)));
+      }
+      return legible(wanted, most.get(name));
+    },
+    ...behind,
     font,
     character: pen.measureText("0".repeat(20)).width / 20,
-    text: once("editor-foreground"),
     line: either("contrastBorder", "descriptionForeground"),
     border: either("contrastBorder", "descriptionForeground"),
     focus: either("contrastActiveBorder", "focusBorder"),
-    background: once("editor-background"),
     weight: once("editorWidget-background"),
   };
 }

@@ -10,12 +10,12 @@ import { build } from "esbuild";
 import { assertAtMost, cpuTime } from "./cpu-time.mjs";
 
 // The sources are modules, the extension is not.
-const parts = ["arrange", "levels", "memory", "model", "paint", "pins", "place", "svg"];
+const parts = ["arrange", "contrast", "levels", "memory", "model", "paint", "pins", "place", "svg"];
 const { outputFiles } = await build({
   stdin: { contents: parts.map((name) => `export * from "./${name}.js";`).join("\n"), resolveDir: new URL("../picture", import.meta.url).pathname },
   bundle: true, write: false, format: "esm", platform: "neutral", mainFields: ["module", "main"],
 });
-const { arrange, Levels, Arranger, levelOf, lastUses, paintScene, partOfFrame, clip, titleOf, NODE, PILL, FRAME, outline, sceneOf, SvgPen, lanesOf, Pins } = await import(
+const { arrange, legible, strongest, Levels, Arranger, levelOf, lastUses, paintScene, partOfFrame, clip, titleOf, NODE, PILL, FRAME, outline, sceneOf, SvgPen, lanesOf, Pins } = await import(
   `data:text/javascript;base64,${Buffer.from(outputFiles[0].text).toString("base64")}`
 );
 const amounts = await readFile(new URL("../media/amounts.js", import.meta.url), "utf8");
@@ -282,6 +282,32 @@ test("the header of an open group is in sight where a part of the group is", asy
   assert.equal(place("◂"), sight.right - 10);
   const part = (x) => partOfFrame(picture.items[at], node, theme.character, sight, { x, y: node.y + 5 });
   assert.deepEqual([part(sight.left + 12), part(sight.left + 40), part(sight.right - 12)], ["toggle", "header", "next"]);
+});
+
+test("letters can be read on every colour, and a greater cost has a stronger one", () => {
+  // The colours of the default themes of VS Code: dark, light, and both of high contrast.
+  const themes = [
+    [{ text: "#cccccc", background: "#1f1f1f" }, ["#f14c4c", "#cca700", "#ee9d28", "#89d185", "#3794ff", "#b180d7", "#cccccc"]],
+    [{ text: "#3b3b3b", background: "#ffffff" }, ["#e51400", "#bf8803", "#d67e00", "#388a34", "#1a85ff", "#652d90", "rgba(234, 92, 0, 0.33)"]],
+    [{ text: "#ffffff", background: "#000000" }, ["#f48771", "#ffd370", "#ee9d28", "#89d185", "#3794ff", "#b180d7", "#ffffff"]],
+    [{ text: "#292929", background: "#ffffff" }, ["#b5200d", "#895503", "#d67e00", "#374e06", "#1a85ff", "#652d90", "#292929"]],
+  ];
+  const parts = (colour) => colour.match(/[0-9a-f]{2}/g).map((part) => Number.parseInt(part, 16) / 255);
+  const luminance = (rgb) => rgb.map((part) => (part <= 0.0404 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  for (const [theme, colours] of themes) {
+    for (const colour of colours) {
+      const most = strongest(theme, colour);
+      assert.ok(most >= 0.25 && most <= 0.75, colour);
+      assert.equal(legible(0.1, most), 0.1);
+      assert.ok(Math.abs(legible(0.75, most) - most) < 1e-9 && legible(0.5, most) <= legible(0.6, most));
+      if (colour.startsWith("#")) {
+        const [text, behind, own] = [theme.text, theme.background, colour].map(parts);
+        const [a, b] = [luminance(text), luminance(behind.map((part, at) => part + (own[at] - part) * most))];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        assert.ok(ratio >= 4.5, `${theme.text} on ${colour}: ${ratio}`);
+      }
+    }
+  }
 });
 
 test("types in a table", () => {

@@ -210,7 +210,7 @@ impl From<ValueCategory> for MarkCategory {
 /// Returns the meaning of a category in a legend.
 fn meaning(category: MarkCategory) -> &'static str {
     match category {
-        MarkCategory::Time => "time of the last run: the darker, the more",
+        MarkCategory::Time => "time of the last run: the stronger, the more",
         MarkCategory::NotRun => "not compared",
         MarkCategory::Tolerated => "equal within the tolerance",
         MarkCategory::Recovered => "undone by later calls",

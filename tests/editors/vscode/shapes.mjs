@@ -173,7 +173,7 @@ async function graphOf({ page, panel, workspace, shot }) {
   await shot("shapes-found");
   await panel.locator("#search").fill("");
   await panel.locator("#colour").selectOption("cost");
-  await panel.locator("#legend", { hasText: "MACs: the darker, the more" }).waitFor({ timeout: PATIENCE });
+  await panel.locator("#legend", { hasText: "MACs: the stronger, the more" }).waitFor({ timeout: PATIENCE });
   await shot("shapes-cost");
   await panel.locator("#colour").selectOption("kind");
 
