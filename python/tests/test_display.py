@@ -21,9 +21,11 @@ class Checker(html.parser.HTMLParser):
         self.seen = ""
         self.titles: List[str] = []
         self.tags: List[str] = []
+        self.attributes: List[Any] = []
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.tags.append(tag)
+        self.attributes.append(attrs)
         self.titles += [value for name, value in attrs if name == "title"]
         if tag not in VOID:
             self.open.append(tag)
@@ -60,6 +62,17 @@ def test_a_module_with_hovers_diagnostics_shapes_and_picture(examples: Path) -> 
     assert "error[shape-mismatch]" in page.seen
     assert any(title.startswith("shape-mismatch: ") for title in page.titles)
     assert "1 error" in str(broken)
+
+
+def test_a_frame_has_the_whole_page_and_reaches_nothing_around_it() -> None:
+    document = "<!doctype html><p title=\"a & b\">'1 < 2' &amp; &quot;</p>"
+    document += "<script>top.location = 'x'</script></iframe>"
+    page = looked_at(_html.frame(document))
+    assert page.tags == ["iframe"] and page.seen == ""
+    attributes = dict(page.attributes[0])
+    assert attributes["srcdoc"] == document
+    # Without `allow-same-origin`, the page has an origin of its own.
+    assert attributes["sandbox"] == "allow-scripts allow-downloads"
 
 
 def test_reports_in_frames_save_files(dense: str) -> None:
