@@ -197,8 +197,7 @@ pub(crate) fn caught<R>(work: impl FnMut() -> R) -> Result<R, CaughtPanic> {
 pub(crate) fn locate(db: &Database, file: SourceFile) -> Result<TextRange, Cancelled> {
     // Definitions without a panic are memoised already.
     let find = || {
-        let mut defs =
-            all_defs(db, file).filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
+        let mut defs = all_defs(db, file).filter(|def| def.kind(db).has_body());
         defs.find_map(|def| match guarded(|| View::new(db, def).is_some()) {
             Ok(_) => None,
             Err(Interrupt::Panicked(_)) => Some(Ok(name_of(db, def))),

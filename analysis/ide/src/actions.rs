@@ -33,7 +33,6 @@ use check::Level::{self, *};
 
 use crate::{
     edit::{Edits, line_break, with_line_break},
-    lookups::view_of,
     place::{Place, def_at, place_at},
 };
 
@@ -159,7 +158,7 @@ impl<'db> Context<'db> {
         if let Some(def) = def.filter(|_| !range.is_empty()) {
             range = trimmed(def.node(db), range - def.start(db)) + def.start(db);
         }
-        let view = def.and_then(|def| view_of(db, def));
+        let view = def.and_then(|def| View::new(db, def));
         Context {
             db,
             file,

@@ -6,7 +6,6 @@ use syntax::{TextRange, TextSize};
 
 use crate::{
     goto::{Target, def_target},
-    lookups::computes,
     place::{Symbol, place_at},
 };
 
@@ -40,7 +39,7 @@ fn callee_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<(Module<
     if let Some((Symbol::Global(name), _)) = place.symbol(db) {
         return Some((place.module, global(db, place.module, &name)?.0));
     }
-    computes(db, place.def).then_some((place.module, place.def))
+    place.def.kind(db).has_body().then_some((place.module, place.def))
 }
 
 /// Returns the definitions of the module at `offset` that use the global there. The global itself
@@ -76,7 +75,7 @@ pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
 
 /// Returns the globals that a definition uses, with the ranges of the uses in the file.
 fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
-    if !computes(db, def) {
+    if !def.kind(db).has_body() {
         return Vec::new();
     }
     let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));

@@ -23,7 +23,6 @@ use crate::{
     cursor::{CallSite, Cursor, Expectation, MarkedTree, def_around},
     fuzzy,
     locals::locals,
-    lookups::view_of,
     words,
 };
 
@@ -125,7 +124,7 @@ pub fn completions(
     let cursor = marked.cursor();
     let def = def_around(db, file, offset);
     let module = def.map(|(module, _)| module).or_else(|| modules(db, file).first().copied());
-    let view = def.and_then(|(_, def)| view_of(db, def));
+    let view = def.and_then(|(_, def)| View::new(db, def));
     let mut list = List {
         db,
         module,

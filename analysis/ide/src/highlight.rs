@@ -14,7 +14,6 @@ use rustc_hash::FxHashMap;
 use semantics::{Db, Def, Module, SourceFile, body::UnitId, modules};
 use syntax::{GreenNode, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, Token};
 
-use crate::lookups::computes;
 use names::{DefNames, ModuleNames};
 use walk::{Walk, kind_of_word, lines_of};
 
@@ -299,7 +298,7 @@ impl<'db> Pieces<'db> {
         let start = def.start(db);
         let root = def.node(db);
         let names = Rc::new(DefNames::new(db, def, module));
-        if !computes(db, def) {
+        if !def.kind(db).has_body() {
             let context = names.context(UnitId::HEADER);
             let key = Key::Node(root.green().to_owned(), context);
             let source = Source::Part(root, SyntaxKind::SOURCE_FILE);

@@ -17,7 +17,7 @@ use syntax::{
 use types::Type;
 
 use crate::{
-    lookups::{bindings_of, header_names, value_names, view_of},
+    lookups::{bindings_of, header_names, value_names},
     place::trimmed,
     words,
 };
@@ -82,7 +82,7 @@ pub fn hints(
                 block_ends(def.node(db), def.start(db), lines, &mut found);
             }
             if (options.types || options.parameters)
-                && let Some(view) = view_of(db, def)
+                && let Some(view) = View::new(db, def)
             {
                 of_def(&view, &mut found);
             }

@@ -2,25 +2,15 @@
 
 use operators::Operator;
 use semantics::{
-    Db, Def, DefKind, ExprRef, SourceFile, View, all_defs,
+    Db, ExprRef, SourceFile, View, all_defs,
     body::{
         Binder, BinderId, Body, CallData, Callee, Expr, ExprId, Function, LocalRef, Unit, UnitId,
     },
 };
 
-/// Returns true for a definition that computes something: a function or a bare expression.
-pub(crate) fn computes(db: &dyn Db, def: Def<'_>) -> bool {
-    matches!(def.kind(db), DefKind::Fn | DefKind::Expr)
-}
-
-/// Returns the view of a definition that computes something.
-pub(crate) fn view_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<View<'db>> {
-    computes(db, def).then(|| View::new(db, def)).flatten()
-}
-
-/// Returns the views of the definitions of a file that compute something.
+/// Returns the views of the definitions of a file.
 pub(crate) fn views(db: &dyn Db, file: SourceFile) -> impl Iterator<Item = View<'_>> {
-    all_defs(db, file).filter_map(move |def| view_of(db, def))
+    all_defs(db, file).filter_map(move |def| View::new(db, def))
 }
 
 /// Returns the variables of a definition with their binders.
@@ -39,21 +29,12 @@ pub(crate) fn exprs_of(unit: UnitId, data: &Unit) -> impl Iterator<Item = ExprRe
     (0..data.exprs.len() as u32).map(move |at| ExprRef { unit, expr: ExprId(at) })
 }
 
-/// Returns the call that an expression is.
-pub(crate) fn call_of<'v>(view: &'v View<'_>, expr_ref: ExprRef) -> Option<&'v CallData> {
-    let unit = view.unit(expr_ref.unit);
-    match unit.expr(expr_ref.expr) {
-        Expr::Call(id) => Some(unit.call(*id)),
-        _ => None,
-    }
-}
-
 /// Returns the call of an operator that an expression is.
 pub(crate) fn operator_call<'v>(
     view: &'v View<'_>,
     expr_ref: ExprRef,
 ) -> Option<(&'v CallData, &'static Operator)> {
-    let call = call_of(view, expr_ref)?;
+    let call = view.call(expr_ref)?;
     match call.callee {
         Callee::Operator(operator) => Some((call, operator)),
         _ => None,

@@ -12,7 +12,7 @@ use syntax::{
 };
 use types::AttrField;
 
-use crate::lookups::{operator_call, view_of};
+use crate::lookups::operator_call;
 
 /// A token in a definition, with its context.
 #[derive(Clone)]
@@ -76,7 +76,7 @@ pub fn place_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option<Place
         (Some(left), Some(right)) if rank(&left) > rank(&right) => left,
         (left, right) => right.or(left)?,
     };
-    let (view, path) = (view_of(db, def), root.path_to(token.range()));
+    let (view, path) = (View::new(db, def), root.path_to(token.range()));
     Some(Place { module, def, view, token, path })
 }
 

@@ -15,7 +15,6 @@ use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
 
 use crate::{
     actions::names::graph_numbers,
-    lookups::computes,
     place::{Place, Symbol, place_at},
     references::references_to,
 };
@@ -433,7 +432,7 @@ fn in_comments(
         _ => None,
     };
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    for &def in place.module.items(db).iter().filter(|def| computes(db, **def)) {
+    for &def in place.module.items(db).iter().filter(|def| def.kind(db).has_body()) {
         let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
         for (number, unit) in body.units() {
             for comment in &unit.type_comments {

@@ -32,7 +32,7 @@ pub use function::layer;
 use function::{Content, Reporter};
 pub use totals::{Group, LayerTotal, Total, UncountedCall};
 
-use crate::{lookups::computes, words};
+use crate::words;
 
 /// The shape report of a function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -218,7 +218,7 @@ fn reports(
 ) -> Vec<FunctionShapes> {
     let is_selected = |def: &Def<'_>| match name {
         Some(name) => def.kind(db) == DefKind::Fn && def.name(db) == name,
-        None => computes(db, *def),
+        None => def.kind(db).has_body(),
     };
     let defs: Vec<Def<'_>> = all_defs(db, file).filter(is_selected).collect();
     let mut reporter = Reporter::new(db, content);

@@ -1,7 +1,7 @@
 //! Signature help.
 
 use operators::Operator;
-use semantics::{Db, SourceFile, global_type, module_types};
+use semantics::{Db, SourceFile, View, global_type, module_types};
 use syntax::{TextRange, TextSize};
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     cursor::{CallSite, CalleeSyntax, MarkedTree, def_around},
     hover::{self, type_text},
     locals::locals,
-    lookups::{header_names, value_names, view_of},
+    lookups::{header_names, value_names},
     markdown::code_span,
     words,
 };
@@ -69,7 +69,7 @@ pub fn signature_help(db: &dyn Db, file: SourceFile, offset: TextSize) -> Option
     let marked = MarkedTree::new(&parse, offset)?;
     let cursor = marked.cursor();
     let (module, def) = def_around(db, file, offset)?;
-    let view = || view_of(db, def);
+    let view = || View::new(db, def);
     cursor.calls.iter().find_map(|call| match &call.callee {
         CalleeSyntax::Name(name) => {
             let types = module_types(db, module);

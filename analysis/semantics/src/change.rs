@@ -18,7 +18,6 @@ use crate::{
     content::{Base, Content, EditBatch, ParseState, Revision},
     db::{Database, SourceFile},
     diagnostic::Levels,
-    item::DefKind,
     key::DefKey,
     previous::{NewResults, PreviousResults},
     queries::{all_defs, previous::previous},
@@ -149,8 +148,7 @@ impl Database {
 
     /// Returns the number of definitions with bodies in a file.
     fn existing(&self, file: SourceFile) -> usize {
-        let has_body = |kind: DefKind| matches!(kind, DefKind::Fn | DefKind::Expr);
-        all_defs(self, file).filter(|def| has_body(def.kind(self))).count()
+        all_defs(self, file).filter(|def| def.kind(self).has_body()).count()
     }
 
     /// Returns the definitions of a file.

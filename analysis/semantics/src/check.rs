@@ -39,7 +39,7 @@ use syntax::TextRange;
 use crate::{
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Severity, apply_levels},
-    item::{DefKind, modules},
+    item::modules,
     queries, tvm,
     view::View,
 };
@@ -215,7 +215,6 @@ fn limit(found: &mut Vec<Diagnostic>) -> bool {
 /// Returns true if inference has no findings in any definition of a file.
 pub fn is_fully_typed(db: &dyn Db, file: SourceFile) -> bool {
     queries::all_defs(db, file)
-        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
         .filter_map(|def| View::new(db, def))
         .all(|view| view.inference.units.iter().all(|unit| unit.findings.is_empty()))
 }

@@ -22,9 +22,7 @@ use crate::{
 
 /// Returns the views of the definitions of a module that have bodies.
 fn views<'db>(db: &'db dyn Db, module: Module<'db>) -> impl Iterator<Item = View<'db>> {
-    let defs = module.items(db).iter();
-    let defs = defs.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
-    defs.filter_map(move |&def| View::new(db, def))
+    module.items(db).iter().filter_map(move |&def| View::new(db, def))
 }
 
 /// Calls `f` with the constants in the attributes of calls.

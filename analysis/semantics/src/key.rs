@@ -19,6 +19,13 @@ pub enum DefKind {
     Version,
 }
 
+impl DefKind {
+    /// Returns true for a definition with a body: a function or a bare expression.
+    pub fn has_body(self) -> bool {
+        matches!(self, DefKind::Fn | DefKind::Expr)
+    }
+}
+
 /// The identity of a definition in its file across revisions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct DefKey {

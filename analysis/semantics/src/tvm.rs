@@ -33,7 +33,7 @@ use crate::{
     check::{allows::AllowedRange, error_ranges::ErrorRanges},
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic, Fix, Severity},
-    item::{Def, DefKind, modules},
+    item::{Def, modules},
     queries,
     view::View,
 };
@@ -99,7 +99,7 @@ fn join_other_release(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>
     let mut hint = match found.iter().position(|it| it.code == Code::TvmOtherVersion) {
         Some(first) => found.remove(first),
         None => {
-            let is_code = |def: &&Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+            let is_code = |def: &&Def<'_>| def.kind(db).has_body();
             let Some(&def) = module.items(db).iter().find(is_code) else { return };
             let at = def.name_range(db) + def.start(db);
             let message = "its calls have the types in the comments in these releases only";

@@ -64,7 +64,7 @@ impl<'db> View<'db> {
 
     fn from_start(db: &'db dyn Db, def: Def<'db>, start: TextSize) -> Option<View<'db>> {
         let module = crate::item::module(db, def.file(db), def.module(db))?;
-        Some(View {
+        def.kind(db).has_body().then(|| View {
             db,
             def,
             module,
@@ -416,8 +416,7 @@ pub fn types_in(db: &dyn Db, file: SourceFile) -> Vec<TypeAt> {
     let mut types = Vec::new();
     let root = file.parse(db);
     let root = Node::root(&root.green);
-    let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-    for view in queries::all_defs(db, file).filter(computing).filter_map(|def| View::new(db, def)) {
+    for view in queries::all_defs(db, file).filter_map(|def| View::new(db, def)) {
         for (number, unit) in view.body.units() {
             let inferred = view.unit_types(number);
             // Of two comments after an expression, the second one is about the text up to the first.

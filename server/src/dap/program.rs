@@ -184,8 +184,7 @@ fn all_calls(db: &Database, file: SourceFile) -> Vec<TextRange> {
 }
 
 fn all_points(db: &Database, file: SourceFile) -> Vec<Point> {
-    let runs = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-    let views = semantics::all_defs(db, file).filter(runs).filter_map(|def| View::new(db, def));
+    let views = semantics::all_defs(db, file).filter_map(|def| View::new(db, def));
     let mut points: Vec<Point> = views.flat_map(|view| interpreter::points(&view)).collect();
     points.sort_by_key(|point| (point.range.start(), point.range.end()));
     points

@@ -362,7 +362,7 @@ impl RunRecord {
         let mut defs: Vec<RecordedDef> = definitions(db, file)
             .into_iter()
             .map(|(key, range)| RecordedDef {
-                is_used_anywhere: !matches!(key.0, DefKind::Fn | DefKind::Expr),
+                is_used_anywhere: !key.0.has_body(),
                 key,
                 range,
                 users: Vec::new(),
@@ -376,7 +376,7 @@ impl RunRecord {
         let mut uses: Vec<(usize, usize)> = Vec::new();
         for module in semantics::modules(db, file) {
             for &def in module.items(db) {
-                if matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+                if def.kind(db).has_body() {
                     let body = semantics::body(db, def);
                     for (name, _) in body.units.iter().flat_map(|unit| unit.globals()) {
                         // A name with several definitions refers to the first.

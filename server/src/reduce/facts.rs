@@ -3,7 +3,7 @@
 use std::{cell::OnceCell, sync::Arc};
 
 use rustc_hash::FxHashMap;
-use semantics::{Code, DefKind, Diagnostic, Severity, View, body::Expr, writable};
+use semantics::{Code, Diagnostic, Severity, View, body::Expr, writable};
 use syntax::{
     Node, Parse, SyntaxKind, TextRange,
     ast::{self, AstNode},
@@ -84,9 +84,7 @@ impl Facts {
         let mut uses = Vec::new();
         let mut variables = FxHashMap::default();
         let mut types = FxHashMap::default();
-        let defs = semantics::all_defs(db, file);
-        let defs = defs.filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr));
-        for view in defs.filter_map(|def| View::new(db, def)) {
+        for view in semantics::all_defs(db, file).filter_map(|def| View::new(db, def)) {
             for (number, _) in view.body.units() {
                 for (expr_ref, expr, range) in view.exprs(number) {
                     types.insert(range, view.ty(expr_ref).clone());

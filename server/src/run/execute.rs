@@ -51,7 +51,7 @@ impl Selection<'_> {
             }
             Selection::At(offset) => ide::place::def_at(db, file, *offset)
                 .map(|(_, def)| def)
-                .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
+                .filter(|def| def.kind(db).has_body())
                 .map_or_else(|| Selection::Main.find(db, file), Ok),
             Selection::Expression => {
                 let found = defs.iter().copied().find(|def| def.kind(db) == DefKind::Expr);

@@ -12,7 +12,7 @@ use ide::{
 };
 use interpreter::{CallMeasurement, Observer, Value};
 use operators::{Cost, CostCall};
-use semantics::{Db, Def, DefKind, ExprRef, SourceFile, View, body::Expr};
+use semantics::{Db, ExprRef, SourceFile, View, body::Expr};
 use syntax::{TextRange, TextSize};
 
 use super::failure::Places;
@@ -368,8 +368,7 @@ impl<'db> LayersOfFile<'db> {
 /// Returns the variables of a file by the range of their values.
 fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
     let mut found = HashMap::new();
-    let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-    for view in semantics::all_defs(db, file).filter(computing).filter_map(|d| View::new(db, d)) {
+    for view in semantics::all_defs(db, file).filter_map(|def| View::new(db, def)) {
         for (number, unit) in view.body.units() {
             for expr in &unit.exprs {
                 if let Expr::Bind { binder, value, .. } = expr {

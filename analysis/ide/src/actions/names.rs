@@ -8,7 +8,7 @@ use semantics::{
 use syntax::TextRange;
 
 use crate::{
-    lookups::{bindings, computes, exprs_of},
+    lookups::{bindings, exprs_of},
     references::local_uses,
 };
 
@@ -60,7 +60,7 @@ pub(crate) fn graph_numbers<'db>(
     module: Module<'db>,
 ) -> impl Iterator<Item = u64> + 'db {
     let defs = module.items(db).iter().copied();
-    defs.filter(|def| computes(db, *def)).flat_map(move |def| {
+    defs.filter(|def| def.kind(db).has_body()).flat_map(move |def| {
         let body = semantics::body(db, def);
         let mut numbers = Vec::new();
         for unit in &body.units {

@@ -11,11 +11,7 @@ use semantics::{
 use syntax::{Node, TextRange, TextSize};
 
 use super::{Context, names};
-use crate::{
-    edit::Edits,
-    lookups::{computes, views},
-    place::Symbol,
-};
+use crate::{edit::Edits, lookups::views, place::Symbol};
 
 /// Returns the statement that binds a variable, with offsets relative to the definition.
 pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<Node<'v>> {
@@ -98,7 +94,7 @@ pub(super) fn one(context: &Context<'_>) -> Result<Edits, String> {
 
 pub(super) fn offer_all(context: &Context<'_>) -> Option<String> {
     let db = context.db;
-    let any = all_defs(db, context.file).filter(|def| computes(db, *def)).any(|def| {
+    let any = all_defs(db, context.file).filter(|def| def.kind(db).has_body()).any(|def| {
         let (scopes, body) = (semantics::scopes(db, def), semantics::body(db, def));
         scopes.unused.iter().any(|binding| {
             let binder = body.unit(binding.unit).binder(binding.binder);

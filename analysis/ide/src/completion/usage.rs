@@ -9,8 +9,6 @@ use semantics::{
 };
 use syntax::TextSize;
 
-use crate::lookups::computes;
-
 /// The numbers of calls of each operator in a module.
 #[derive(Default)]
 pub(super) struct Usage {
@@ -44,7 +42,7 @@ impl Usage {
     pub(super) fn of(db: &dyn Db, module: Module<'_>, offset: TextSize) -> Usage {
         let mut usage = Usage::default();
         let defs = module.items(db).iter();
-        let defs: Vec<Def<'_>> = defs.copied().filter(|def| computes(db, *def)).collect();
+        let defs: Vec<Def<'_>> = defs.copied().filter(|def| def.kind(db).has_body()).collect();
         let here = defs.iter().copied().rfind(|def| def.start(db) <= offset);
         // `None` precedes the first call of a definition, so that first calls are counted, too.
         let last = here.and_then(|def| {

@@ -22,7 +22,7 @@ use syntax::{
 };
 
 use super::{TokenKind, modifier};
-use crate::lookups::{bindings_of, computes};
+use crate::lookups::bindings_of;
 
 /// A binder or use of a variable.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl<'db> DefNames<'db> {
         let params = list.and_then(ast::TypeParamList::cast).into_iter().flat_map(|l| l.params());
         let type_params: Vec<Box<str>> =
             params.filter_map(|param| param.name()).map(|name| name.text().into()).collect();
-        let code = computes(db, def).then(|| {
+        let code = def.kind(db).has_body().then(|| {
             let (body, scopes) = (semantics::body(db, def), semantics::scopes(db, def));
             let source = semantics::source_map(db, def);
             let unused = scopes.unused.iter().copied().collect();

@@ -5,7 +5,7 @@ use semantics::{ExprRef, View, body::CallData};
 use types::AttrField;
 
 use super::{code, type_text};
-use crate::{lookups::call_of, markdown::code_span, words};
+use crate::{markdown::code_span, words};
 
 /// Describes an operator: the types of the call, then its signature and documentation.
 pub(super) fn of_operator(
@@ -14,7 +14,7 @@ pub(super) fn of_operator(
 ) -> String {
     let mut out = String::new();
     if let Some((view, expr_ref)) = call
-        && let Some(call) = call_of(view, expr_ref)
+        && let Some(call) = view.call(expr_ref)
     {
         out += &code(&this_call(view, expr_ref, operator, call));
         match operator.relation_name() {
@@ -145,7 +145,7 @@ pub(crate) fn of_attribute(
     if words::default(&field.default).is_none() {
         out += ", required";
     }
-    let call = call.and_then(|(view, expr_ref)| call_of(view, expr_ref));
+    let call = call.and_then(|(view, expr_ref)| view.call(expr_ref));
     let mut written = call.into_iter().flat_map(|call| &call.written);
     if let Some(written) = written.find(|attr| attr.name == field.name) {
         out += &format!(", here {}", code_span(&written.value.to_string()));

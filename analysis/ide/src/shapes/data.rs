@@ -8,10 +8,7 @@ use semantics::{
 use syntax::{Text, TextRange};
 
 use super::{Input, Source, SourceKind};
-use crate::{
-    lookups::call_of,
-    weights::{Leaf, field},
-};
+use crate::weights::{Leaf, field};
 
 /// The maximal number of expressions to visit for the origins of one argument.
 const MAX_SOURCES: usize = 256;
@@ -163,7 +160,7 @@ impl<'db> Data<'db> {
         rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
     ) -> InputList {
-        let Some(call) = call_of(&self.view, expr_ref) else { return InputList::default() };
+        let Some(call) = self.view.call(expr_ref) else { return InputList::default() };
         let args = call.args.iter().rev().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
         self.origins(args.collect(), rows, sources)
     }

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 use operators::{Cost, CostCall, Operator};
 use rustc_hash::{FxHashMap, FxHashSet};
 use semantics::{
-    Db, Def, ExprRef,
+    Db, Def, ExprRef, View,
     body::{CallData, Callee, Expr, ExprId, FnId, UnitId},
     global,
 };
@@ -20,10 +20,7 @@ use super::{
     sizes::{Origins, Sizes},
     sorted,
 };
-use crate::{
-    lookups::{call_of, view_of},
-    weights::{Leaf, data_uses, leaf, weights_of},
-};
+use crate::weights::{Leaf, data_uses, leaf, weights_of};
 
 /// The maximal depth of calls to follow.
 const MAX_DEPTH: usize = 48;
@@ -140,7 +137,7 @@ impl<'db> Reporter<'db> {
         if let Some(data) = self.data.get(&def) {
             return Some(data.clone());
         }
-        let data = Rc::new(Data::new(view_of(self.db, def)?, self.has_rows));
+        let data = Rc::new(Data::new(View::new(self.db, def)?, self.has_rows));
         self.data.insert(def, data.clone());
         Some(data)
     }
@@ -183,7 +180,7 @@ impl<'db> Reporter<'db> {
             if count % 512 == 0 {
                 self.db.unwind_if_revision_cancelled();
             }
-            let Some(call) = call_of(&data.view, expr_ref) else { continue };
+            let Some(call) = data.view.call(expr_ref) else { continue };
             let Some(found) = self.call(data, expr_ref, call, &inputs, depth) else { continue };
             for weight in found.weights {
                 if weights.insert((weight.0, weight.1)) {

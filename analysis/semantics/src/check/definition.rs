@@ -70,15 +70,12 @@ impl Findings {
 #[salsa::tracked(returns(ref), no_eq)]
 pub(super) fn findings_of<'db>(db: &'db dyn Db, def: Def<'db>) -> Findings {
     let mut findings = Findings::default();
-    match def.kind(db) {
-        DefKind::Fn | DefKind::Expr => {
-            let Some(view) = View::relative(db, def) else { return findings };
-            let context = context_of(db, def);
-            check_def(&CheckView::new(&view), &context.errors, &mut findings.diagnostics);
-            findings.tvm = tvm::check_def(&view, &context.errors, &context.allowed);
-        }
-        DefKind::Type => names::check_type(db, def, &mut findings.diagnostics),
-        DefKind::Tir | DefKind::Metadata | DefKind::Version => {}
+    if let Some(view) = View::relative(db, def) {
+        let context = context_of(db, def);
+        check_def(&CheckView::new(&view), &context.errors, &mut findings.diagnostics);
+        findings.tvm = tvm::check_def(&view, &context.errors, &context.allowed);
+    } else if def.kind(db) == DefKind::Type {
+        names::check_type(db, def, &mut findings.diagnostics);
     }
     findings
 }

@@ -177,7 +177,7 @@ pub(crate) fn global_uses<'db>(db: &'db dyn Db, def: Def<'db>) -> Vec<Name> {
 fn users<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, Vec<u32>> {
     let mut users: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
     for (position, &def) in module.items(db).iter().enumerate() {
-        if matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
+        if def.kind(db).has_body() {
             for name in global_uses(db, def) {
                 users.entry(name.clone()).or_default().push(position as u32);
             }

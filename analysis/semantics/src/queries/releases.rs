@@ -17,7 +17,7 @@ use super::lowered::{lowered_body, metadata};
 use crate::{
     body::{Body, Callee, Unit},
     db::{Db, Settings, SourceFile},
-    item::{Def, DefKind, Module, module, modules},
+    item::{Def, Module, module, modules},
     lower::rebind,
 };
 
@@ -74,8 +74,7 @@ pub fn possible_releases<'db>(db: &'db dyn Db, module: Module<'db>) -> Releases 
     {
         all = all.and(Releases::only(release));
     }
-    let is_code = |def: &&Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-    let defs = module.items(db).iter().filter(is_code);
+    let defs = module.items(db).iter().filter(|def| def.kind(db).has_body());
     let all = defs.clone().fold(all, |all, &def| all.and(releases_of_def(db, def).0));
     if !all.has(Release::DEFAULT) {
         return all;

@@ -68,7 +68,7 @@ fn version<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut MergedDiagn
 /// single pass, and reads them as operators.
 fn late_types<'db>(db: &'db dyn Db, module: Module<'db>, findings: &mut MergedDiagnostics<'_>) {
     let items = module.items(db);
-    let is_user = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+    let is_user = |def: &Def<'_>| def.kind(db).has_body();
     let Some(first) = items.iter().position(is_user) else { return };
     let late = items[first..].iter().copied().filter(|def| def.kind(db) == DefKind::Type);
     let mut by_name: FxHashMap<&Name, Def<'_>> = FxHashMap::default();

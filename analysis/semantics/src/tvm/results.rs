@@ -6,7 +6,7 @@ use crate::{
     body::{Callee, Expr, Name, Unit},
     db::Db,
     infer::{Finding, FindingKind, FindingSubject},
-    item::{DefKind, Module},
+    item::Module,
     queries,
 };
 
@@ -16,10 +16,7 @@ use crate::{
 pub(super) fn unknown_results<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashSet<Name> {
     let mut found = FxHashSet::default();
     for &def in module.items(db) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
-        if !queries::uses_open_globals(db, def) {
+        if !def.kind(db).has_body() || !queries::uses_open_globals(db, def) {
             continue;
         }
         let (body, inference) = (queries::body(db, def), queries::tvm_inference(db, def));

@@ -9,21 +9,13 @@ use operators::{Becomes, CallForm, FormerAttr, Operator};
 use syntax::{TextRange, TextSize};
 
 use super::Edit;
-use crate::{
-    body::*,
-    db::Db,
-    item::{DefKind, Module},
-    view::View,
-};
+use crate::{body::*, db::Db, item::Module, view::View};
 
 /// Returns the edits of the calls of a module; `None` if a call means something else in 0.14 and cannot be
 /// written there.
 pub(super) fn calls(db: &dyn Db, module: Module<'_>, release: Release) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
     for &def in module.items(db) {
-        if !matches!(def.kind(db), DefKind::Fn | DefKind::Expr) {
-            continue;
-        }
         let Some(view) = View::new(db, def) else { continue };
         for (number, unit) in view.body.units() {
             for (id, expr) in unit.exprs.iter().enumerate() {

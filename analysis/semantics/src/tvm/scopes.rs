@@ -19,7 +19,7 @@ use crate::{
     body::*,
     db::Db,
     diagnostic::{Code, Diagnostic},
-    item::{Def, DefKind, Module},
+    item::{Def, Module},
     queries,
     scope::{GraphNumbers, graph_number},
     view::View,
@@ -265,7 +265,7 @@ pub(super) fn check_graph_variables<'db>(
     module: Module<'db>,
     findings: &mut MergedDiagnostics<'_>,
 ) {
-    let computing = |def: &Def<'_>| matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
+    let computing = |def: &Def<'_>| def.kind(db).has_body();
     let defs: Vec<Def<'_>> = module.items(db).iter().copied().filter(computing).collect();
     // Fast path: TVM prints ascending numbers.
     let mut last: Option<u64> = None;

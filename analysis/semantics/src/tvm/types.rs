@@ -8,7 +8,7 @@ use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::Diagnostic,
-    item::{DefKind, def_at},
+    item::def_at,
     queries,
     view::View,
 };
@@ -85,9 +85,7 @@ fn is_readable(dim: &Dim) -> bool {
 /// Returns the view of the definition that contains `range`.
 pub(super) fn view_at(db: &dyn Db, file: SourceFile, range: TextRange) -> Option<View<'_>> {
     let (_, def) = def_at(db, file, range.start())?;
-    let computes = matches!(def.kind(db), DefKind::Fn | DefKind::Expr);
-    let def = Some(def).filter(|def| computes && def.range(db).contains_range(range))?;
-    View::new(db, def)
+    View::new(db, def).filter(|_| def.range(db).contains_range(range))
 }
 
 /// Adds a fix for an annotation with a type that TVM cannot read: writes it in TVM's format, or

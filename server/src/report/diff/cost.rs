@@ -1,15 +1,14 @@
 //! The cost of running a module, which is reported with differences.
 
 use ide::shapes::{self, FunctionShapes};
-use semantics::{Database, Def, DefKind, SourceFile};
+use semantics::{Database, Def, SourceFile};
 
 use crate::protocol::{Amount, Cost};
 
 /// Returns the cost of a run of the named function, otherwise of `@main` or the only function.
 pub(crate) fn cost(db: &Database, file: SourceFile, name: Option<&str>) -> Option<Cost> {
-    let defs: Vec<Def<'_>> = semantics::all_defs(db, file)
-        .filter(|def| matches!(def.kind(db), DefKind::Fn | DefKind::Expr))
-        .collect();
+    let defs: Vec<Def<'_>> =
+        semantics::all_defs(db, file).filter(|def| def.kind(db).has_body()).collect();
     let expected = name.unwrap_or("@main");
     let def = defs.iter().find(|def| def.name(db) == expected).or(match defs.as_slice() {
         [only] if name.is_none() => Some(only),
