@@ -7,6 +7,7 @@ use std::{
 };
 
 use ide::layers::Grouping;
+use interpreter::Value;
 use semantics::{Diagnostic, Severity};
 use serde_json::{Map, Value as Json};
 
@@ -149,25 +150,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
         }
     };
     if let (Some(path), Some(output)) = (&args.output, &output) {
-        let shown = path.display();
-        let leaves = value.leaves_within(MAX_SAVED).ok_or_else(|| {
-            format!("cannot write `{shown}`: the result has more than {MAX_SAVED} parts")
-        })?;
-        let written = if path.extension().is_some_and(|extension| extension == "npy") {
-            let [tensor] = leaves[..] else {
-                let count = leaves.len();
-                let message = format!(
-                    "cannot write `{shown}`: the result has {count} tensors, and a `.npy` file one; \
-                     a `.npz` file takes them all"
-                );
-                return Err(message.into());
-            };
-            output.write(|out| arrays::write_npy(out, tensor))
-        } else {
-            let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
-            output.write(|out| arrays::write_npz(out, named.map(Ok)))
-        };
-        written.map_err(|error| output.error(&error))?;
+        save(value, path, output)?;
     }
     let differences = match &args.expect {
         Some(path) => expect::differences(value, path)?,
@@ -175,17 +158,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     };
     match args.format {
         RunFormat::Human => {
-            match (args.top, &args.output, &args.expect) {
-                (Some(count), _, _) => println(&top::human(value, count.into()))?,
-                (None, None, None) => println(&show::human(value))?,
-                _ => {}
-            }
-            match &args.expect {
-                Some(path) if differences.is_empty() => {
-                    println(&format!("the result is that of `{}`", path.display()))?;
-                }
-                _ => differences.iter().try_for_each(|difference| println(difference))?,
-            }
+            print(value, args, &differences)?;
             table(&mut places);
         }
         RunFormat::Json => {
@@ -201,6 +174,46 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     // Dropping a long list or a large module is slow; the end of the process frees them at once.
     std::mem::forget(ran);
     Ok(if faulty || !differences.is_empty() { Outcome::Errors } else { Outcome::Clean })
+}
+
+/// Writes the tensors of a result to a file.
+fn save(value: &Value, path: &Path, output: &Target) -> Result<(), Failure> {
+    let shown = path.display();
+    let leaves = value.leaves_within(MAX_SAVED).ok_or_else(|| {
+        format!("cannot write `{shown}`: the result has more than {MAX_SAVED} parts")
+    })?;
+    let written = if path.extension().is_some_and(|extension| extension == "npy") {
+        let [tensor] = leaves[..] else {
+            let count = leaves.len();
+            let message = format!(
+                "cannot write `{shown}`: the result has {count} tensors, and a `.npy` file one; \
+                 a `.npz` file takes them all"
+            );
+            return Err(message.into());
+        };
+        output.write(|out| arrays::write_npy(out, tensor))
+    } else {
+        let named = leaves.iter().enumerate().map(|(k, tensor)| (format!("o{k}"), *tensor));
+        output.write(|out| arrays::write_npz(out, named.map(Ok)))
+    };
+    written.map_err(|error| output.error(&error))?;
+    Ok(())
+}
+
+/// Prints a result, and how it differs from the expected one.
+fn print(value: &Value, args: &RunArgs, differences: &[String]) -> Result<(), Failure> {
+    match (args.top, &args.output, &args.expect) {
+        (Some(count), _, _) => println(&top::human(value, count.into()))?,
+        (None, None, None) => println(&show::human(value))?,
+        _ => {}
+    }
+    match &args.expect {
+        Some(path) if differences.is_empty() => {
+            println(&format!("the result is that of `{}`", path.display()))?;
+        }
+        _ => differences.iter().try_for_each(|difference| println(difference))?,
+    }
+    Ok(())
 }
 
 /// Returns the file of the result, which is none of those that are read.

@@ -29,7 +29,7 @@ use std::{
 use clock::Instant;
 use interpreter::{TraceLevel, Value};
 use parking_lot::Mutex;
-use semantics::{Code, Database, View, metadata::Metadata};
+use semantics::{Code, Database, Def, View, metadata::Metadata};
 use serde::Deserialize;
 use syntax::Encoding;
 use tokio::sync::{
@@ -454,18 +454,7 @@ fn run(
         return Ok(RunOutcome { response, record: None, values: Vec::new() });
     }
     announce(&name);
-    let prepared = PreparedRun::new(db, def, context.config.run.clone())
-        .ok_or_else(|| RunRefusal::untyped(format!("{name} cannot be analysed")))?
-        .cancelled_by(cancel.0.flag.clone());
-    let is_doubtful = !file.parse(db).errors.is_empty() || !semantics::is_fully_typed(db, file);
-    let prepared = match is_doubtful {
-        true => prepared.stopping_at(&semantics::check_file(db, file)),
-        false => prepared,
-    };
-    if let Some(error) = prepared.header_error() {
-        let message = format!("{name} cannot be called: {}", failure::summary_of(error));
-        return Err(RunRefusal::untyped(message));
-    }
+    let prepared = prepare(db, def, &name, context)?.cancelled_by(cancel.0.flag.clone());
     let (chosen, repeated) = (OnceCell::new(), OnceCell::new());
     let inputs = || {
         let function = def.name(db).to_string();
@@ -532,6 +521,28 @@ fn run(
         outcome.values.push(value);
     }
     Ok(outcome)
+}
+
+/// Prepares a run of a function, which stops at errors of the document.
+fn prepare<'db>(
+    db: &'db Database,
+    def: Def<'db>,
+    name: &str,
+    context: &RunContext,
+) -> std::result::Result<PreparedRun<'db>, RunRefusal> {
+    let file = def.file(db);
+    let mut prepared = PreparedRun::new(db, def, context.config.run.clone())
+        .ok_or_else(|| RunRefusal::untyped(format!("{name} cannot be analysed")))?;
+    if !file.parse(db).errors.is_empty() || !semantics::is_fully_typed(db, file) {
+        prepared = prepared.stopping_at(&semantics::check_file(db, file));
+    }
+    match prepared.header_error() {
+        Some(error) => {
+            let summary = failure::summary_of(error);
+            Err(RunRefusal::untyped(format!("{name} cannot be called: {summary}")))
+        }
+        None => Ok(prepared),
+    }
 }
 
 impl RunParams {
