@@ -1,8 +1,5 @@
 //! Requests that workers answer, and their replies.
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 use semantics::Cancelled;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -26,8 +23,8 @@ pub(super) enum Retry {
 /// A request for a worker.
 pub(super) struct Request {
     pub(super) retry: Retry,
-    run: Box<dyn FnMut(&Snapshot) -> RequestOutcome + Send>,
-    refuse: Box<dyn FnOnce(Error) + Send>,
+    /// Answers from a snapshot, or with an error.
+    answer: Box<dyn FnMut(Result<&Snapshot>) -> RequestOutcome + Send>,
     cancel: Cancel,
     /// The span of the message.
     span: Span,
@@ -71,34 +68,27 @@ impl Request {
         R: Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        let sender = Arc::new(Mutex::new(Some(sender)));
-        let answer = {
-            let sender = sender.clone();
-            move |answer: Result<R>| {
-                let sender = sender.lock().take();
-                if let Some(sender) = sender {
-                    // Fails if the client has cancelled the request.
-                    let _ = sender.send(answer);
-                }
-            }
-        };
-        let refuse = answer.clone();
-        let run = move |snapshot: &Snapshot| {
-            match guarded(|| handler(snapshot, params.clone())) {
-                Ok(result) => answer(result),
-                Err(Interrupt::Cancelled(Cancelled::Local)) => {}
-                Err(Interrupt::Cancelled(_)) => return RequestOutcome::Interrupted,
-                Err(Interrupt::Panicked(panicked)) => {
-                    answer(Err(snapshot.session.faults.error(&panicked)));
-                }
+        let mut sender = Some(sender);
+        let answer = move |snapshot: Result<&Snapshot>| {
+            let answer = match snapshot {
+                Ok(snapshot) => match guarded(|| handler(snapshot, params.clone())) {
+                    Ok(answer) => answer,
+                    Err(Interrupt::Cancelled(Cancelled::Local)) => return RequestOutcome::Done,
+                    Err(Interrupt::Cancelled(_)) => return RequestOutcome::Interrupted,
+                    Err(Interrupt::Panicked(caught)) => Err(snapshot.session.faults.error(&caught)),
+                },
+                Err(error) => Err(error),
+            };
+            if let Some(sender) = sender.take() {
+                // Fails if the client has cancelled the request.
+                let _ = sender.send(answer);
             }
             RequestOutcome::Done
         };
         let cancel = Cancel::default();
         let request = Request {
             retry,
-            run: Box::new(run),
-            refuse: Box::new(move |error| refuse(Err(error))),
+            answer: Box::new(answer),
             cancel: cancel.clone(),
             span: Span::current(),
         };
@@ -116,14 +106,14 @@ impl Request {
         let _answer = tracing::debug_span!("answer").entered();
         self.cancel.set_analysis(Some(snapshot.db.cancellation()));
         let is_cancelled = self.is_cancelled();
-        let ran = if is_cancelled { RequestOutcome::Done } else { (self.run)(snapshot) };
+        let ran = if is_cancelled { RequestOutcome::Done } else { (self.answer)(Ok(snapshot)) };
         self.cancel.set_analysis(None);
         ran
     }
 
     /// Fails the request.
-    pub(super) fn refuse(self, error: Error) {
-        (self.refuse)(error);
+    pub(super) fn refuse(mut self, error: Error) {
+        (self.answer)(Err(error));
     }
 }
 
