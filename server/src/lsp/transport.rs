@@ -9,7 +9,7 @@
 
 use std::{cell::RefCell, sync::Arc, time::Duration};
 
-use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
+use futures_util::{FutureExt, Sink, SinkExt, StreamExt};
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 use tokio::{
@@ -79,13 +79,6 @@ pub(super) async fn serve<S: LanguageServer>(
     reason
 }
 
-/// Writes the requests and notifications that the server sends to the client.
-async fn send_requests(mut requests: impl Stream<Item = Request> + Unpin, writer: StdoutWriter) {
-    while let Some(request) = requests.next().await {
-        writer.write(&request);
-    }
-}
-
 /// Handles the messages of the client.
 pub(super) struct Handler<S> {
     service: LspService<S>,
@@ -103,8 +96,13 @@ type ResponseSink = Box<dyn Sink<Response, Error = ExitedError> + Send + Unpin>;
 impl<S: LanguageServer> Handler<S> {
     /// Starts the task that writes the requests of the server.
     pub(super) fn new(service: LspService<S>, socket: ClientSocket, writer: StdoutWriter) -> Self {
-        let (requests, responses) = socket.split();
-        tasks::spawn(send_requests(requests, writer.clone()));
+        let (mut requests, responses) = socket.split();
+        let out = writer.clone();
+        tasks::spawn(async move {
+            while let Some(request) = requests.next().await {
+                out.write(&request);
+            }
+        });
         let calls = Arc::new(Semaphore::new(MAX_CALLS as usize));
         Handler { service, responses: Box::new(responses), writer, calls, is_shut_down: false }
     }
