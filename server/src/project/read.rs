@@ -21,72 +21,48 @@ struct Key {
     set: fn(&mut Project, &DeValue<'_>) -> Option<()>,
 }
 
+const fn key(
+    path: &'static str,
+    takes: &'static str,
+    set: fn(&mut Project, &DeValue<'_>) -> Option<()>,
+) -> Key {
+    Key { path, takes, set }
+}
+
 /// The keys. The levels of codes are in the table [`LINTS`].
 const KEYS: &[Key] = &[
-    Key {
-        path: "tvm",
-        takes: "true, false, or a release such as \"0.8\"",
-        set: |project, value| {
-            let rules = value.as_bool().map(Rules::of);
-            set(&mut project.tvm, rules.or_else(|| Rules::parse(value.as_str()?)))
-        },
-    },
-    Key {
-        path: "prelude",
-        takes: "true or false",
-        set: |project, value| set(&mut project.prelude, value.as_bool()),
-    },
-    Key {
-        path: "format.style",
-        takes: "\"tvm\" or \"reading\"",
-        set: |project, value| set(&mut project.style, value.as_str().and_then(Style::parse)),
-    },
-    Key {
-        path: "limits.code-size",
-        takes: "a number of MiB from 1 to 1024",
-        set: |project, value| {
-            let size = integer(value).filter(|size| (1..=1024).contains(size));
-            set(&mut project.code_size, size.map(|size| size << 20))
-        },
-    },
-    Key {
-        path: "limits.nesting",
-        takes: "a number from 16 to 1000",
-        set: |project, value| {
-            let depth = integer(value).filter(|depth| (16..=1000).contains(depth));
-            set(&mut project.nesting, depth.map(|depth| depth as u32))
-        },
-    },
-    Key {
-        path: "run.fuel",
-        takes: "a number of calls from 1",
-        set: |project, value| set(&mut project.run.fuel, integer(value).filter(|fuel| *fuel > 0)),
-    },
-    Key {
-        path: "run.memory",
-        takes: "a number of MiB from 1 to 1048576",
-        set: |project, value| {
-            let size = integer(value).filter(|size| (1..=1 << 20).contains(size));
-            set(&mut project.run.memory, size.map(|size| size << 20))
-        },
-    },
-    Key {
-        path: "run.time",
-        takes: "a number of seconds above 0",
-        set: |project, value| {
-            let seconds = number(value).filter(|seconds| *seconds > 0.0);
-            let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            set(&mut project.run.time, time)
-        },
-    },
-    Key {
-        path: "run.depth",
-        takes: "a number of calls from 1",
-        set: |project, value| {
-            let depth = integer(value).filter(|depth| *depth > 0);
-            set(&mut project.run.depth, depth.and_then(|depth| usize::try_from(depth).ok()))
-        },
-    },
+    key("tvm", "true, false, or a release such as \"0.8\"", |project, value| {
+        let rules = value.as_bool().map(Rules::of);
+        set(&mut project.tvm, rules.or_else(|| Rules::parse(value.as_str()?)))
+    }),
+    key("prelude", "true or false", |project, value| set(&mut project.prelude, value.as_bool())),
+    key("format.style", "\"tvm\" or \"reading\"", |project, value| {
+        set(&mut project.style, value.as_str().and_then(Style::parse))
+    }),
+    key("limits.code-size", "a number of MiB from 1 to 1024", |project, value| {
+        let size = integer(value).filter(|size| (1..=1024).contains(size));
+        set(&mut project.code_size, size.map(|size| size << 20))
+    }),
+    key("limits.nesting", "a number from 16 to 1000", |project, value| {
+        let depth = integer(value).filter(|depth| (16..=1000).contains(depth));
+        set(&mut project.nesting, depth.map(|depth| depth as u32))
+    }),
+    key("run.fuel", "a number of calls from 1", |project, value| {
+        set(&mut project.run.fuel, integer(value).filter(|fuel| *fuel > 0))
+    }),
+    key("run.memory", "a number of MiB from 1 to 1048576", |project, value| {
+        let size = integer(value).filter(|size| (1..=1 << 20).contains(size));
+        set(&mut project.run.memory, size.map(|size| size << 20))
+    }),
+    key("run.time", "a number of seconds above 0", |project, value| {
+        let seconds = number(value).filter(|seconds| *seconds > 0.0);
+        let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        set(&mut project.run.time, time)
+    }),
+    key("run.depth", "a number of calls from 1", |project, value| {
+        let depth = integer(value).filter(|depth| *depth > 0);
+        set(&mut project.run.depth, depth.and_then(|depth| usize::try_from(depth).ok()))
+    }),
 ];
 
 /// The table of the levels of codes.
