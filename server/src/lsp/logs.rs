@@ -25,18 +25,11 @@ impl Logs {
     pub(super) fn get(&self, path: &Path) -> Result<Arc<Log>, String> {
         let stamp = Stamp::at(path).ok();
         let is_same = |known: &(PathBuf, Stamp, Arc<Log>)| known.0 == path;
-        {
-            let mut logs = self.0.lock();
-            if let Some(at) = logs.iter().position(is_same) {
-                let known = logs.remove(at);
-                if stamp == Some(known.1) {
-                    let log = known.2.clone();
-                    logs.push(known);
-                    return Ok(log);
-                }
-            }
-        }
-        let log = Arc::new(read_log_file(path)?);
+        let known = self.0.lock().iter().find(|known| is_same(known)).cloned();
+        let log = match known {
+            Some((_, of, log)) if stamp == Some(of) => log,
+            _ => Arc::new(read_log_file(path)?),
+        };
         // A log whose whole text is in memory, such as one from an archive, is not cached.
         if let Some(stamp) = stamp.filter(|_| log.is_file()) {
             let mut logs = self.0.lock();

@@ -75,12 +75,7 @@ impl Side {
         self.name.clone().unwrap_or_else(|| last_part(&self.uri))
     }
 
-    /// Returns true if it is an open document, not a part of one or another text.
-    fn is_open(&self, snapshot: &Snapshot) -> bool {
-        self.open_document(snapshot).is_some()
-    }
-
-    /// Returns the open document that it is.
+    /// Returns the open document that it is, unless it is a part of one or another text.
     pub(in crate::lsp) fn open_document<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Document> {
         let is_whole = self.module.is_none() && self.text.is_none();
         snapshot.documents.get(&self.uri).filter(|_| is_whole)
@@ -88,7 +83,7 @@ impl Side {
 
     /// Returns the text of the module.
     pub(in crate::lsp) fn text(self, snapshot: &Snapshot) -> Result<String> {
-        match self.is_open(snapshot) {
+        match self.open_document(snapshot).is_some() {
             true => Ok(snapshot.document(&self.uri)?.text.collected().as_str().to_owned()),
             false => self.unopened_text(snapshot),
         }
@@ -275,7 +270,7 @@ enum SideAnalysis {
 impl Module {
     fn of(snapshot: &Snapshot, side: Side) -> Result<Module> {
         let name = side.name();
-        if side.is_open(snapshot) {
+        if side.open_document(snapshot).is_some() {
             let open = snapshot.document(&side.uri)?;
             let (file, text) = (open.file, open.text.collected().clone());
             let analyzed = SideAnalysis::Open { file, lines: LineIndex::new(&text), text };
