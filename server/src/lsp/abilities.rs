@@ -122,4 +122,9 @@ impl ClientAbilities {
             commands,
         }
     }
+
+    /// Returns true if the client runs `command` when it is clicked.
+    pub(super) fn runs(&self, command: &str) -> bool {
+        self.commands.iter().any(|name| name == command)
+    }
 }

@@ -1,5 +1,7 @@
 //! The methods of the protocol: each sends an event to the mailbox and waits for the reply.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use tower_lsp::{
     LanguageServer, LspServiceBuilder,
@@ -130,7 +132,7 @@ impl LanguageServer for Backend {
         }
         let abilities = ClientAbilities::of(abilities);
         let encoding = abilities.encoding;
-        self.mailbox.send(Event::Client(Box::new(abilities)));
+        self.mailbox.send(Event::Client(Arc::new(abilities)));
         Ok(InitializeResult {
             capabilities: handlers::capabilities(encoding),
             server_info: Some(ServerInfo {

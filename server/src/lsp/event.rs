@@ -1,6 +1,9 @@
 //! Events, to which the owner reacts, and the mailbox in which they arrive.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{
+    Arc,
+    mpsc::{Receiver, Sender, channel},
+};
 
 use tower_lsp::lsp_types::{
     TextDocumentContentChangeEvent, TextDocumentItem, Url, VersionedTextDocumentIdentifier,
@@ -19,7 +22,7 @@ use super::{
 /// An event.
 pub(super) enum Event {
     /// `initialize`.
-    Client(Box<ClientAbilities>),
+    Client(Arc<ClientAbilities>),
     /// `initialized`: requests to the client are allowed from now on; many clients reject earlier
     /// ones.
     Initialized,

@@ -60,7 +60,7 @@ pub(super) struct Owner {
     /// The settings as the client sent them.
     settings: serde_json::Value,
     projects: ProjectState,
-    client: ClientAbilities,
+    client: Arc<ClientAbilities>,
     /// Closed files, for the next documents and blocks: the database never frees files.
     closed_files: Vec<SourceFile>,
     /// Closed files of which results are still in memory.
@@ -111,7 +111,7 @@ impl Owner {
             config: Arc::default(),
             settings: serde_json::Value::Null,
             projects: ProjectState::default(),
-            client: ClientAbilities::of(&ClientCapabilities::default()),
+            client: Arc::new(ClientAbilities::of(&ClientCapabilities::default())),
             closed_files: Vec::new(),
             just_closed: Vec::new(),
             published: HashMap::new(),
@@ -143,11 +143,7 @@ impl Owner {
     fn handle(&mut self, event: Event) {
         let _event = tracing::trace_span!("event", name = event.name()).entered();
         match event {
-            Event::Client(client) => {
-                self.client = *client;
-                let commands = std::mem::take(&mut self.client.commands);
-                self.session.set_client(commands, self.client.has_grammar);
-            }
+            Event::Client(client) => self.client = client,
             Event::Initialized => {
                 if self.client.watch_configuration {
                     self.outgoing.send(Message::watch_settings());
@@ -424,7 +420,7 @@ impl Owner {
             config: self.config.clone(),
             encoding: self.client.encoding,
             session: self.session.clone(),
-            features: self.client.features,
+            client: self.client.clone(),
         }
     }
 

@@ -1,9 +1,6 @@
 //! The state of a session that workers share.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::HashSet, sync::Arc};
 
 use parking_lot::Mutex;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -19,10 +16,6 @@ use crate::panics::CaughtPanic;
 pub(super) struct Session {
     /// The semantic tokens that the client has.
     pub(super) tokens: TokenCache,
-    /// True if the client highlights with a grammar, too.
-    has_grammar: OnceLock<bool>,
-    /// The commands that the client runs when they are clicked.
-    commands: OnceLock<Vec<String>>,
     /// The values of the last run of each document.
     pub(super) live: LiveResults,
     /// What runs have told of the calls of documents.
@@ -64,24 +57,5 @@ impl Faults {
             (ErrorCode::ContentModified, message.to_owned())
         };
         Error { code, message: message.into(), data: None }
-    }
-}
-
-impl Session {
-    /// Sets the commands that the client runs, and whether it has a grammar.
-    pub(super) fn set_client(&self, commands: Vec<String>, has_grammar: bool) {
-        // Fails only for a second `initialize`, which the service rejects.
-        let _ = self.commands.set(commands);
-        let _ = self.has_grammar.set(has_grammar);
-    }
-
-    /// Returns true if the client highlights with a grammar, too.
-    pub(super) fn has_grammar(&self) -> bool {
-        self.has_grammar.get().copied().unwrap_or(false)
-    }
-
-    /// Returns true if the client runs `command` when it is clicked.
-    pub(super) fn runs(&self, command: &str) -> bool {
-        self.commands.get().is_some_and(|known| known.iter().any(|name| name == command))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use semantics::Database;
 use syntax::Encoding;
 
-use super::{abilities::Features, config::Config, documents::Documents, session::Session};
+use super::{abilities::ClientAbilities, config::Config, documents::Documents, session::Session};
 
 /// The state of the server at one moment. The owner cannot change the database while a snapshot
 /// exists: it cancels the queries of its workers, and waits for them to drop it.
@@ -17,6 +17,5 @@ pub(super) struct Snapshot {
     /// The unit of columns.
     pub(super) encoding: Encoding,
     pub(super) session: Arc<Session>,
-    /// The features of responses that the client supports.
-    pub(super) features: Features,
+    pub(super) client: Arc<ClientAbilities>,
 }

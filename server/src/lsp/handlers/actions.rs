@@ -100,7 +100,7 @@ pub(in crate::lsp) fn handle(
         let mut found = diagnostics::found(snapshot, document);
         found.retain(|d| d.range.start() <= range.end() && range.start() <= d.range.end());
         let error = found.iter().find(|d| d.severity == Severity::Error);
-        let reducible = error.filter(|_| snapshot.session.runs(REDUCE_TO)).cloned();
+        let reducible = error.filter(|_| snapshot.client.runs(REDUCE_TO)).cloned();
         semantics::retain_helpful_fixes(&snapshot.db, document.file, &mut found);
         for diagnostic in found {
             for (at, fix) in diagnostic.fixes.iter().enumerate() {
@@ -118,7 +118,7 @@ pub(in crate::lsp) fn handle(
     if document.problem.is_some() {
         return Ok(Some(actions));
     }
-    let features = &snapshot.features;
+    let features = &snapshot.client.features;
     // A block may be unable to hold the result.
     let is_eager = document.origin.is_some()
         || !features.lazy_actions

@@ -118,7 +118,7 @@ pub(super) fn offers(
         (LIFT, "Lift constants to parameters…", lifts),
     ];
     let offers = offers.into_iter().filter(|(command, _, applies)| {
-        snapshot.session.runs(command) && applies(snapshot, document, range)
+        snapshot.client.runs(command) && applies(snapshot, document, range)
     });
     let action = |(command, title, _): (&str, &str, _)| CodeAction {
         title: title.to_owned(),

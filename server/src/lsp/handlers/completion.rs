@@ -25,7 +25,7 @@ pub(in crate::lsp) fn handle(
     if document.host.is_some() {
         return Ok(None);
     }
-    let abilities = Abilities { snippets: snapshot.features.snippets };
+    let abilities = Abilities { snippets: snapshot.client.features.snippets };
     let found = completion::completions(&snapshot.db, document.file, offset, abilities);
     // The value of `axis=` follows immediately. In `let %x =` a space comes first, which an entry that is
     // accepted directly after the `=` would lack.
@@ -39,7 +39,7 @@ pub(in crate::lsp) fn handle(
     let items = items.filter_map(|(order, mut item)| {
         // A string literal may need escapes, or be unable to hold the text.
         item.insert = document.written(&item.insert)?;
-        Some(convert(order, item, replace, &snapshot.features, uri))
+        Some(convert(order, item, replace, &snapshot.client.features, uri))
     });
     let items = items.collect();
     Ok(Some(CompletionResponse::List(CompletionList { is_incomplete: found.incomplete, items })))
@@ -142,7 +142,8 @@ pub(in crate::lsp) fn resolve(
         && let Some(lookup) = data.lookup()
         && let Some(markdown) = completion::documentation(&snapshot.db, document.file, &lookup)
     {
-        item.documentation = Some(snapshot.features.markup.completion.documentation(markdown));
+        item.documentation =
+            Some(snapshot.client.features.markup.completion.documentation(markdown));
     }
     Ok(item)
 }

@@ -25,7 +25,7 @@ fn links(snapshot: &Snapshot, at: &TextDocumentPositionParams, links: &[(&str, &
     let arguments = serde_json::json!([at.text_document.uri, at.position]).to_string();
     // Escapes all characters with a meaning in links or in Markdown.
     let arguments = percent_encoded(&arguments, b"-_.");
-    let known = links.iter().filter(|(_, command)| snapshot.session.runs(command));
+    let known = links.iter().filter(|(_, command)| snapshot.client.runs(command));
     let links = known.map(|(text, command)| format!("[{text}](command:{command}?{arguments})"));
     let line = links.collect::<Vec<_>>().join(" · ");
     if line.is_empty() { line } else { format!("\n\n{line}") }
@@ -107,14 +107,10 @@ pub(in crate::lsp) fn handle(snapshot: &Snapshot, params: HoverParams) -> Result
     all.extend((has_shape && shown.is_empty() && is_weight()).then_some(view));
     all.extend(shown);
     let value = layer + &value + &known_names(snapshot, document, offset);
-    Ok(hover.map(|hover| Hover {
-        contents: HoverContents::Markup(
-            snapshot
-                .features
-                .markup
-                .hover
-                .content(hover.markdown + &value + &links(snapshot, at, &all)),
-        ),
-        range: Some(document.range(hover.range, snapshot.encoding)),
+    let markup = snapshot.client.features.markup.hover;
+    Ok(hover.map(|hover| {
+        let markdown = hover.markdown + &value + &links(snapshot, at, &all);
+        let range = Some(document.range(hover.range, snapshot.encoding));
+        Hover { contents: HoverContents::Markup(markup.content(markdown)), range }
     }))
 }

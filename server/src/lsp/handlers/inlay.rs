@@ -108,7 +108,7 @@ fn values(
         let text = format!("= {label}{}", value.number());
         found.push(InlayHint {
             position: document.position(offset, snapshot.encoding),
-            label: match value.is_tensor() && snapshot.session.runs(VIEW) {
+            label: match value.is_tensor() && snapshot.client.runs(VIEW) {
                 true => {
                     let at = document.position(value.range.start(), snapshot.encoding);
                     clickable(text, vec![json!(uri), json!(at), json!(value.shown_number())])
@@ -141,7 +141,7 @@ fn clickable(text: String, value: Vec<Value>) -> InlayHintLabel {
 
 /// Returns a tooltip in the format that the client takes in hovers. A bare string would be shown with its backquotes.
 fn tooltip(snapshot: &Snapshot, markdown: String) -> InlayHintTooltip {
-    InlayHintTooltip::MarkupContent(snapshot.features.markup.hover.content(markdown))
+    InlayHintTooltip::MarkupContent(snapshot.client.features.markup.hover.content(markdown))
 }
 
 /// Returns a line without the comment that TVM prints at its end.

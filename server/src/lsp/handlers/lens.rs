@@ -35,13 +35,13 @@ pub(in crate::lsp) fn handle(
     let document = snapshot.document(uri)?;
     let mut found = lenses(&snapshot.db, document.file);
     // A lens without a command would have no use.
-    let wraps = snapshot.session.runs(WRAP_HEADER);
+    let wraps = snapshot.client.runs(WRAP_HEADER);
     found.retain(|lens| wraps || !matches!(lens.kind, LensKind::LongHeader(_)));
     // The debugger reads the file itself.
     let is_module = std::path::Path::new(uri.path())
         .extension()
         .is_some_and(|extension| extension == "relay" || extension == "rly");
-    let debugs = is_module && uri.scheme() == "file" && snapshot.session.runs(DEBUG);
+    let debugs = is_module && uri.scheme() == "file" && snapshot.client.runs(DEBUG);
     let converted = found.iter().flat_map(|lens| {
         let run = convert(snapshot, uri, document, lens);
         let debug = debug_lens(&run, lens).filter(|_| debugs);
@@ -65,7 +65,7 @@ fn convert(snapshot: &Snapshot, uri: &Url, document: &Document, lens: &Lens) -> 
     let mut command = Command::new(lens.title(&line), String::new(), None);
     match &lens.kind {
         LensKind::References(places)
-            if !places.is_empty() && snapshot.session.runs(SHOW_REFERENCES) =>
+            if !places.is_empty() && snapshot.client.runs(SHOW_REFERENCES) =>
         {
             let places: Vec<Location> = places
                 .iter()

@@ -50,7 +50,7 @@ pub(in crate::lsp) fn handle(
         answers.push(DocumentLink {
             range: document.range(link.range, snapshot.encoding),
             target: Some(target),
-            tooltip: snapshot.features.tooltips.then_some(tooltip),
+            tooltip: snapshot.client.features.tooltips.then_some(tooltip),
             data: None,
         });
     }

@@ -16,7 +16,7 @@ pub(in crate::lsp) fn handle(
 ) -> Result<Option<SignatureHelp>> {
     let (document, offset) = snapshot.place(&params.text_document_position_params)?;
     let found = ide::signature::signature_help(&snapshot.db, document.file, offset);
-    let markup = snapshot.features.markup.signature;
+    let markup = snapshot.client.features.markup.signature;
     let shown = |markdown: String| markup.documentation(markdown);
     Ok(found.map(|found| {
         // Offsets in labels are UTF-16, unlike the negotiated columns of documents.

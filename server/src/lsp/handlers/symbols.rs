@@ -18,7 +18,7 @@ pub(in crate::lsp) fn handle(
     let document = snapshot.document(&params.text_document.uri)?;
     snapshot.session.layered.record(document);
     let symbols = outline(&snapshot.db, document.file, snapshot.config.layers);
-    if !snapshot.features.nested_symbols {
+    if !snapshot.client.features.nested_symbols {
         let mut flat = Vec::new();
         for symbol in &symbols {
             flatten(snapshot, &params.text_document.uri, document, symbol, None, &mut flat);

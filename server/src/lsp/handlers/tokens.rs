@@ -49,7 +49,7 @@ pub(in crate::lsp) enum DeltaResponse {
 }
 
 fn form(snapshot: &Snapshot) -> Form {
-    Form { encoding: snapshot.encoding, without_syntax: snapshot.session.has_grammar() }
+    Form { encoding: snapshot.encoding, without_syntax: snapshot.client.has_grammar }
 }
 
 /// Returns the tokens of a document, now cached, and those that were cached before.

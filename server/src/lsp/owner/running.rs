@@ -32,7 +32,7 @@ impl Owner {
             weights: self.session.workspace.weights_of(request.uri(), &self.config.weights),
             inline: self.workers.are_inline(),
             progress: self.client.progress,
-            shows_result: self.session.runs(runs::RUN),
+            shows_result: self.client.runs(runs::RUN),
             outgoing: self.outgoing.clone(),
             last: self.session.live.last(request.uri()),
             overlays: self.session.overlays.clone(),
