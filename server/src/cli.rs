@@ -79,6 +79,10 @@ impl From<Color> for anstream::ColorChoice {
     }
 }
 
+/// The help on the exit codes of a command that writes a file.
+const WRITER_HELP: &str =
+    "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written";
+
 #[derive(Subcommand)]
 enum Command {
     /// Check files and folders and report diagnostics
@@ -156,30 +160,22 @@ enum Command {
     /// Write the code of a module without its metadata section
     ///
     /// One line replaces the section. `merge` restores it, byte for byte. Without `--output` the code is printed.
-    #[command(
-        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
-    )]
+    #[command(after_help = WRITER_HELP)]
     Strip(code::StripArgs),
     /// Put the metadata section of a module back after its code
-    #[command(
-        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
-    )]
+    #[command(after_help = WRITER_HELP)]
     Merge(code::MergeArgs),
     /// Replace parameters of `@main` by constants in the metadata section
     ///
     /// Binds the parameters that have the name of a tensor in one of the files, like
     /// `relay.build_module.bind_params_by_name`.
-    #[command(
-        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
-    )]
+    #[command(after_help = WRITER_HELP)]
     Bind(bind::BindArgs),
     /// Replace the constants of `@main` by parameters
     ///
     /// The parameters have the names that they had before `bind`, which keeps them in comments:
     /// `meta[relay.Constant][0] /* span=w:0:0 */`. Others are called `constant_0` and so on.
-    #[command(
-        after_help = "Exit codes: 0 after writing; 2 after wrong usage, or if a file cannot be read or written"
-    )]
+    #[command(after_help = WRITER_HELP)]
     Lift(bind::LiftArgs),
     /// List the tensors of the metadata section, with their statistics
     #[command(
@@ -505,14 +501,18 @@ pub(crate) fn main() -> ExitCode {
             }
         }
     };
-    match result {
-        Ok(outcome) => outcome.into(),
-        Err(Failure::OutputClosed) => Outcome::Clean.into(),
-        Err(Failure::Message(message)) => {
+    reported(result).unwrap_or(Outcome::Clean).into()
+}
+
+/// Reports the message of a failure; other files are processed after it.
+fn reported(result: Result<Outcome, Failure>) -> Result<Outcome, Failure> {
+    result.or_else(|failure| match failure {
+        Failure::OutputClosed => Err(failure),
+        Failure::Message(message) => {
             stderr::error(&message);
-            Outcome::Unusable.into()
+            Ok(Outcome::Unusable)
         }
-    }
+    })
 }
 
 /// Prints a usage error or the help.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{CodeLimit, Failure, Outcome};
+use super::{CodeLimit, Failure, Outcome, code::refused};
 use crate::{
     binding,
     files::Claims,
@@ -60,16 +60,11 @@ fn claims(path: &Path, input: &Input, keeps_all: bool) -> Claims {
     }
 }
 
-/// The message about a file, with its name.
-fn about(path: &Path, message: &str) -> Failure {
-    format!("`{}`: {message}", input::shown(path)).into()
-}
-
 pub(super) fn bind(args: &BindArgs) -> Result<Outcome, Failure> {
     let input = module(&args.path, args.reading)?;
     let output = claims(&args.path, &input, true).read_all(&args.params).write(&args.output)?;
     let known = NamedArrays::open(&args.params)?;
-    binding::bind(&input.text, &known, &output).map_err(|message| about(&args.path, &message))?;
+    binding::bind(&input.text, &known, &output).map_err(|message| refused(&args.path, message))?;
     Ok(Outcome::Clean)
 }
 
@@ -82,6 +77,6 @@ pub(super) fn lift(args: &LiftArgs) -> Result<Outcome, Failure> {
     let mut claims = claims.read(&args.path);
     let params = args.params.as_deref().map(|params| claims.write(params)).transpose()?;
     binding::lift(&input.text, &output, params.as_ref())
-        .map_err(|message| about(&args.path, &message))?;
+        .map_err(|message| refused(&args.path, message))?;
     Ok(Outcome::Clean)
 }

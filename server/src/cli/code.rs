@@ -49,7 +49,8 @@ pub(super) struct MergeArgs {
     output: PathBuf,
 }
 
-fn refused(path: &Path, what: impl std::fmt::Display) -> Failure {
+/// The message about a file, with its name.
+pub(super) fn refused(path: &Path, what: impl std::fmt::Display) -> Failure {
     Failure::Message(format!("`{}`: {what}", input::shown(path)))
 }
 

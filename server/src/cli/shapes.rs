@@ -11,7 +11,9 @@ use saved::Plan;
 use semantics::Severity;
 use syntax::{Encoding, LineIndex, TextRange};
 
-use super::{CodeLimit, Failure, Outcome, named_files, panic_message, report_problem, write_json};
+use super::{
+    CodeLimit, Failure, Outcome, named_files, panic_message, report_problem, reported, write_json,
+};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -80,15 +82,11 @@ pub(super) fn run(args: &ShapesArgs) -> Result<Outcome, Failure> {
             let gap = if number > 0 { "\n" } else { "" };
             writeln!(out, "{gap}{}", input::shown(path))?;
         }
-        match report(&mut analyzer, path, args, &mut out) {
-            Ok(found) => outcome = outcome.max(found),
-            Err(Failure::OutputClosed) => return Err(Failure::OutputClosed),
-            Err(Failure::Message(message)) => {
-                out.flush()?;
-                stderr::error(&message);
-                outcome = Outcome::Unusable;
-            }
+        let found = report(&mut analyzer, path, args, &mut out);
+        if matches!(found, Err(Failure::Message(_))) {
+            out.flush()?;
         }
+        outcome = outcome.max(reported(found)?);
     }
     out.flush()?;
     Ok(outcome)
