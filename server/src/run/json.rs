@@ -112,6 +112,7 @@ fn fits(value: &Value, depth: usize, limit: usize, left: &mut usize) -> bool {
     }
 }
 
+#[derive(Clone, Copy)]
 struct ShownValue<'v> {
     value: &'v Value,
     depth: usize,
@@ -123,13 +124,12 @@ struct ShownValue<'v> {
 impl Serialize for ShownValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let &ShownValue { value, depth, limit, extra, saved } = self;
-        if depth > DEPTH {
+        let is_nothing = matches!(value, Value::Unknown(_) | Value::Empty | Value::Released);
+        if depth > DEPTH || is_nothing && extra.is_empty() {
             return to.serialize_unit();
         }
-        if matches!(value, Value::Unknown(_) | Value::Empty | Value::Released) && extra.is_empty() {
-            return to.serialize_unit();
-        }
-        let fields = |fields| Fields { fields, depth: depth + 1, limit, saved };
+        let inner = ShownValue { depth: depth + 1, extra: Extras::NONE, ..*self };
+        let fields = |fields| Fields(fields, inner);
         let mut map = to.serialize_map(None)?;
         match value {
             Value::Tensor(tensor) => {
@@ -152,15 +152,8 @@ impl Serialize for ShownValue<'_> {
             }
             Value::Closure(_) => map.serialize_entry("function", &true)?,
             Value::Ref(cell) => {
-                let value = &cell.get();
                 // The content of a reference is in no file.
-                let shown = ShownValue {
-                    value,
-                    depth: depth + 1,
-                    limit,
-                    extra: Extras::NONE,
-                    saved: false,
-                };
+                let shown = ShownValue { value: &cell.get(), saved: false, ..inner };
                 map.serialize_entry("ref", &shown)?;
             }
             Value::Unknown(_) | Value::Empty | Value::Released => {}
@@ -170,18 +163,13 @@ impl Serialize for ShownValue<'_> {
     }
 }
 
-struct Fields<'v> {
-    fields: &'v [Value],
-    depth: usize,
-    limit: usize,
-    saved: bool,
-}
+/// Values that are shown like one.
+struct Fields<'v>(&'v [Value], ShownValue<'v>);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let &Fields { fields, depth, limit, saved } = self;
-        let shown = |value| ShownValue { value, depth, limit, extra: Extras::NONE, saved };
-        to.collect_seq(fields.iter().take(limit).map(shown))
+        let &Fields(fields, like) = self;
+        to.collect_seq(fields.iter().take(like.limit).map(|value| ShownValue { value, ..like }))
     }
 }
 
