@@ -358,12 +358,10 @@ impl Session {
     }
 
     fn set_functions(&mut self, given: &SetFunctionBreakpointsArguments) -> Answer {
-        let Some((launch, evaluator)) = &self.launch else {
+        let debugged = self.launch.as_ref().filter(|(launch, _)| !launch.no_debug);
+        let Some((_, evaluator)) = debugged else {
             return Ok(Some(self.pending(given.breakpoints.len())));
         };
-        if launch.no_debug {
-            return Ok(Some(self.pending(given.breakpoints.len())));
-        }
         let ids = &mut self.next_id;
         let mut all = self.shared.breakpoints.lock();
         let breakpoints = all.set_functions(&given.breakpoints, evaluator, self.positions, ids);
