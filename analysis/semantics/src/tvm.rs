@@ -110,12 +110,7 @@ fn join_other_release(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>
     let (joined, others): (Vec<_>, Vec<_>) =
         std::mem::take(found).into_iter().partition(|it| OF_OLD_RELEASES.contains(&it.code));
     *found = others;
-    for fix in joined.into_iter().flat_map(|joined| joined.fixes) {
-        match hint.fixes.first_mut() {
-            Some(known) => known.edits.extend(fix.edits),
-            None => hint.fixes.push(fix),
-        }
-    }
+    joined.into_iter().for_each(|joined| join_fixes(&mut hint, joined.fixes));
     // Without the evidence of its release, each call must have the same meaning by itself.
     match rewrite::calls(db, module, queries::release(db, module)) {
         None => {
@@ -206,16 +201,8 @@ impl<'b> MergedDiagnostics<'b> {
         };
         let MergedDiagnostic { diagnostic: first, count, .. } = &mut self.found[at];
         *count += finding.count;
-        let diagnostic = finding.diagnostic;
-        for fix in diagnostic.fixes {
-            match first.fixes.first_mut() {
-                Some(known) => known.edits.extend(fix.edits),
-                None => first.fixes.push(fix),
-            }
-        }
-        if first.help.is_none() {
-            first.help = diagnostic.help;
-        }
+        join_fixes(first, finding.diagnostic.fixes);
+        first.help = first.help.take().or(finding.diagnostic.help);
     }
 
     /// Adds findings of definitions.
@@ -242,6 +229,16 @@ impl<'b> MergedDiagnostics<'b> {
                 normalize(fix);
             }
             found.push(diagnostic);
+        }
+    }
+}
+
+/// Adds the edits of fixes to the first fix of a diagnostic.
+fn join_fixes(diagnostic: &mut Diagnostic, fixes: Vec<Fix>) {
+    for fix in fixes {
+        match diagnostic.fixes.first_mut() {
+            Some(known) => known.edits.extend(fix.edits),
+            None => diagnostic.fixes.push(fix),
         }
     }
 }
