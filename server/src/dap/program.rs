@@ -6,10 +6,7 @@ use std::{
 };
 
 use interpreter::{Limits, Point, PointKind};
-use semantics::{
-    Database, Def, DefKind, Diagnostic, ExprRef, Severity, SourceFile, View,
-    body::{Callee, Expr, ExprId},
-};
+use semantics::{Database, Def, DefKind, Diagnostic, Severity, SourceFile, View, body::Callee};
 use syntax::{Encoding, LineColumn, LineIndex, TextRange, TextSize};
 
 use super::protocol::Source;
@@ -161,22 +158,13 @@ fn all_calls(db: &Database, file: SourceFile) -> Vec<TextRange> {
     let views = semantics::all_defs(db, file).filter_map(|def| View::new(db, def));
     let mut all = Vec::new();
     for view in views {
-        for (unit, data) in view.body.units() {
-            let exprs = (0..).map(ExprId).zip(&data.exprs);
-            let calls = exprs.filter(|(_, expr)| match expr {
-                Expr::Call(at) => {
-                    let callee = data.calls.get(at.index()).map(|call| &call.callee);
-                    callee.is_some_and(|callee| match callee {
-                        Callee::Operator(operator) => {
-                            view.types.constructor(operator.name).is_none()
-                        }
-                        Callee::Name(_) => false,
-                        Callee::Expr(_) => true,
-                    })
-                }
-                _ => false,
+        for (unit, _) in view.body.units() {
+            let calls = view.calls(unit).filter(|(call, _)| match call.callee {
+                Callee::Operator(operator) => view.types.constructor(operator.name).is_none(),
+                Callee::Name(_) => false,
+                Callee::Expr(_) => true,
             });
-            all.extend(calls.map(|(expr, _)| view.range(ExprRef { unit, expr })));
+            all.extend(calls.map(|(_, range)| range));
         }
     }
     all.sort_by_key(|range| (range.start(), std::cmp::Reverse(range.end())));

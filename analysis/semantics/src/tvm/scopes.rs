@@ -83,13 +83,11 @@ impl Uses {
                 found.taken.insert(binder.name.clone());
             }
             found.taken.extend(unit.frees.iter().map(|free| free.name.clone()));
-            for (i, expr) in unit.exprs.iter().enumerate() {
-                if !matches!(expr, Expr::Bound(_) | Expr::Free(_)) {
-                    continue;
-                }
-                let expr_ref = crate::body::ExprRef { unit: number, expr: ExprId(i as u32) };
-                if let Some(binding) = view.variable(expr_ref) {
-                    let (place, binder) = (view.range(expr_ref), view.binding_range(binding));
+            for (expr_ref, expr, place) in view.exprs(number) {
+                if matches!(expr, Expr::Bound(_) | Expr::Free(_))
+                    && let Some(binding) = view.variable(expr_ref)
+                {
+                    let binder = view.binding_range(binding);
                     found.binder_at.insert(place.start(), binder);
                     found.uses.entry(binder).or_default().push(place);
                 }
