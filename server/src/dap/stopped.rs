@@ -162,21 +162,16 @@ impl StoppedRun {
         let (frame, stopped) = self.frame(given.frame_id)?;
         let captured = stopped.variables.iter().filter(|variable| variable.is_captured).count();
         let own = stopped.variables.len() - captured;
-        let mut scopes = vec![Scope {
-            name: "Variables",
-            presentation_hint: Some("locals"),
-            variables_reference: self.nodes.number(Node::Scope { frame, is_captured: false }),
-            named_variables: own,
+        let mut scope = |name, presentation_hint, is_captured, named_variables| Scope {
+            name,
+            presentation_hint,
+            variables_reference: self.nodes.number(Node::Scope { frame, is_captured }),
+            named_variables,
             expensive: false,
-        }];
+        };
+        let mut scopes = vec![scope("Variables", Some("locals"), false, own)];
         if captured > 0 {
-            scopes.push(Scope {
-                name: "Captured",
-                presentation_hint: None,
-                variables_reference: self.nodes.number(Node::Scope { frame, is_captured: true }),
-                named_variables: captured,
-                expensive: false,
-            });
+            scopes.push(scope("Captured", None, true, captured));
         }
         Ok(Body::Scopes { scopes })
     }
@@ -185,17 +180,11 @@ impl StoppedRun {
     pub(super) fn variables(&mut self, given: &VariablesArguments) -> Result<Body, String> {
         let node = self.node(given.variables_reference)?;
         if let Node::Released { frame, name } = node {
-            self.recall(frame, &[name])?;
-            let mut own = self.calls.get(frame).into_iter().flat_map(|stopped| &stopped.variables);
-            let found = own.find(|variable| variable.name == name).cloned();
+            let found = self.recalled(frame, name)?;
             let text = self.evaluator.program().at(name).to_owned();
-            let shown = found.map(|variable| match variable.value {
-                Value::Released => self.nodes.frame_variable(
-                    frame,
-                    &text,
-                    &CallVariable { value: Value::Empty, ..variable },
-                ),
-                _ => self.nodes.frame_variable(frame, &text, &variable),
+            let shown = found.map(|value| {
+                let value = if matches!(value, Value::Released) { Value::Empty } else { value };
+                self.nodes.frame_variable(frame, (&text, name), &value)
             });
             return Ok(Body::Variables { variables: shown.into_iter().collect() });
         }
@@ -217,7 +206,8 @@ impl StoppedRun {
         let mut variables = Vec::new();
         for variable in own.into_iter().skip(given.start).take(count) {
             let name = self.evaluator.program().at(variable.name).to_owned();
-            variables.push(self.nodes.frame_variable(frame, &name, &variable));
+            let place = (name.as_str(), variable.name);
+            variables.push(self.nodes.frame_variable(frame, place, &variable.value));
         }
         Ok(Body::Variables { variables })
     }

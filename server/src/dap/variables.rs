@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use interpreter::{AxisSlice, CallVariable, SharedTensor, Value};
+use interpreter::{AxisSlice, SharedTensor, Value};
 use syntax::TextRange;
 
 use super::protocol::{PresentationHint, Variable};
@@ -108,14 +108,14 @@ impl Nodes {
         Some((self.memories.len() - 1).to_string())
     }
 
-    /// Returns the variable of a frame with its name in the text.
+    /// Returns the variable of a frame with its name in the text, and the range of that.
     pub(super) fn frame_variable(
         &mut self,
         frame: usize,
-        name: &str,
-        variable: &CallVariable,
+        (name, range): (&str, TextRange),
+        value: &Value,
     ) -> Variable {
-        if matches!(variable.value, Value::Empty) {
+        if matches!(value, Value::Empty) {
             return Variable {
                 name: name.to_owned(),
                 value: "not computed yet".to_owned(),
@@ -123,8 +123,8 @@ impl Nodes {
                 ..Variable::default()
             };
         }
-        if matches!(variable.value, Value::Released) {
-            let node = Node::Released { frame, name: variable.name };
+        if matches!(value, Value::Released) {
+            let node = Node::Released { frame, name: range };
             return Variable {
                 name: name.to_owned(),
                 value: "released after its last use: open it to compute it again".to_owned(),
@@ -135,9 +135,7 @@ impl Nodes {
                 ..Variable::default()
             };
         }
-        let mut shown = self.value(name, &variable.value);
-        shown.evaluate_name = Some(name.to_owned());
-        shown
+        Variable { evaluate_name: Some(name.to_owned()), ..self.value(name, value) }
     }
 
     /// Returns a value with a reference to its parts.
@@ -210,33 +208,23 @@ impl Nodes {
         let stride: usize = rest.iter().product();
         let mut found = Vec::new();
         for at in (start..size).take(count) {
-            let name = format!("[{at}]");
-            let element = first + at * stride;
+            let first = first + at * stride;
             let ty = tensor.dtype().to_string();
-            found.push(match rest.first() {
-                None => Variable {
-                    name,
-                    value: show::element(tensor, element),
-                    ty: Some(ty),
-                    presentation_hint: read_only("data"),
-                    ..Variable::default()
-                },
-                Some(&next) => {
-                    let part =
-                        Node::Part { tensor: tensor.clone(), first: element, axis: axis + 1 };
-                    let reference = self.number(part);
-                    let sizes: Vec<String> = rest.iter().map(ToString::to_string).collect();
-                    Variable {
-                        name,
-                        value: format!("{ty} ({})", sizes.join(", ")),
-                        ty: Some(ty),
-                        presentation_hint: read_only("data"),
-                        variables_reference: reference,
-                        indexed_variables: (reference > 0).then_some(next),
-                        ..Variable::default()
-                    }
-                }
-            });
+            let mut shown = Variable {
+                name: format!("[{at}]"),
+                presentation_hint: read_only("data"),
+                ..Variable::default()
+            };
+            if let Some(&next) = rest.first() {
+                let sizes: Vec<String> = rest.iter().map(ToString::to_string).collect();
+                shown.value = format!("{ty} ({})", sizes.join(", "));
+                let part = Node::Part { tensor: tensor.clone(), first, axis: axis + 1 };
+                shown.variables_reference = self.number(part);
+                shown.indexed_variables = (shown.variables_reference > 0).then_some(next);
+            } else {
+                shown.value = show::element(tensor, first);
+            }
+            found.push(Variable { ty: Some(ty), ..shown });
         }
         found
     }
