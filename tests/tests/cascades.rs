@@ -13,7 +13,7 @@ use relay_tests::{
     notes::note,
     variables,
 };
-use semantics::{Database, Severity, check_file};
+use semantics::{Database, Severity, SourceFile, check_file};
 use syntax::ParseLimits;
 
 /// The largest number of errors that is not a cascade.
@@ -26,8 +26,12 @@ const MAX_TEXT: usize = 300_000;
 /// The codes of the errors in a text, in order.
 fn errors(text: &str) -> Vec<&'static str> {
     let db = Database::new();
-    let file = db.add_file(text, ParseLimits::default());
-    let found = check_file(&db, file);
+    errors_in(&db, db.add_file(text, ParseLimits::default()))
+}
+
+/// The codes of the errors in a file, in order.
+fn errors_in(db: &Database, file: SourceFile) -> Vec<&'static str> {
+    let found = check_file(db, file);
     found
         .iter()
         .filter(|found| found.severity == Severity::Error)
@@ -48,10 +52,16 @@ struct Cascade {
 fn cascades(texts: &[(String, String)], changes: usize, seed: u64) -> (Vec<Cascade>, usize) {
     let mut rng = Rng::with_seed(seed);
     let (mut found, mut faults) = (Vec::new(), 0);
+    // Each change is an edit: what it does not touch is not analysed again.
+    let mut db = Database::new();
+    let files: Vec<SourceFile> =
+        texts.iter().map(|(_, text)| db.add_file(&**text, ParseLimits::default())).collect();
     for number in 0..changes {
-        let (name, text) = &texts[number % texts.len()];
+        let at = number % texts.len();
+        let (name, text) = &texts[at];
         let Some((text, change)) = one_token(&mut rng, text) else { continue };
-        let codes = errors(&text);
+        db.replace_text(files[at], &*text, ParseLimits::default());
+        let codes = errors_in(&db, files[at]);
         faults += usize::from(!codes.is_empty());
         if codes.len() > FEW {
             found.push(Cascade { name: name.clone(), change, codes, text });

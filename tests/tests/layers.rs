@@ -1,14 +1,15 @@
 //! Layers: the trees of networks that people would draw, written in `layers/*.txt`, and laws.
 
+mod networks;
+
 use ide::{
     folding::of_layers,
     layers::{Evidence, FunctionLayers, Grouping, Layer, layers, of_functions, shapes_by_layer},
-    symbols::{OutlineEntry, listed_layers, outline},
+    symbols::{listed_layers, outline},
 };
 use relay_tests::{
     client::{Client, at},
     command::Folder,
-    corpus,
 };
 use semantics::Database;
 use serde_json::{Value, json};
@@ -39,73 +40,6 @@ fn tree(functions: &[FunctionLayers]) -> String {
         add(&function.layers, 1, &mut out);
     }
     out
-}
-
-/// The files have a section for all evidence, and one for what is found without names. `RELAY_WRITE=1` writes them.
-#[test]
-fn networks_have_the_layers_that_people_name() {
-    let Some(models) = corpus::models() else { return };
-    let folder = corpus::here().join("layers");
-    let mut wrong = Vec::new();
-    for (name, text) in models {
-        let path = folder.join(format!("{}.txt", name.trim_end_matches(".relay")));
-        let sections = [("names", Grouping::Names), ("found", Grouping::Found)];
-        let found: String = sections
-            .iter()
-            .map(|(title, grouping)| format!("## {title}\n{}", tree(&layers_of(&text, *grouping))))
-            .collect();
-        if std::env::var_os("RELAY_WRITE").is_some() {
-            std::fs::write(&path, &found).expect("a tree of layers is written");
-        }
-        let expected =
-            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-        if found != expected {
-            wrong.push(format!("{name}: expected\n{expected}\nfound\n{found}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// A network has the same layers in TVM's text format and in administrative normal form.
-#[test]
-fn layers_do_not_depend_on_the_form_of_the_text() {
-    let Some(models) = corpus::models() else { return };
-    let mut pairs = 0;
-    for (name, text) in &models {
-        let Some(plain) = name.strip_suffix("-anf.relay") else { continue };
-        let is_plain = |other: &str| other.strip_suffix(".relay") == Some(plain);
-        let Some((_, other)) = models.iter().find(|(other, _)| is_plain(other)) else { continue };
-        let [a, b] = [text, other].map(|text| tree(&layers_of(text, Grouping::Names)));
-        assert_eq!(a, b, "{name}");
-        pairs += 1;
-    }
-    assert!(pairs > 5, "{pairs} networks in both forms");
-}
-
-/// The layers of a function are in order, do not overlap, and are inside of those around them.
-#[test]
-fn layers_are_nested() {
-    fn check(layers: &[Layer], around: TextRange, name: &str) {
-        let mut ranges: Vec<TextRange> = Vec::new();
-        for layer in layers {
-            assert!(layer.exceptions < layer.ranges.len(), "{name}: {layer:?}");
-            assert_eq!(layer.ranges.len(), layer.rows.len(), "{name}");
-            ranges.extend(&layer.ranges);
-            check(&layer.layers, layer.ranges[layer.exemplar], name);
-        }
-        assert!(ranges.iter().all(|range| around.contains_range(*range)), "{name}: {ranges:?}");
-        let overlap = ranges.windows(2).find(|pair| pair[0].end() > pair[1].start());
-        assert!(overlap.is_none(), "{name}: {overlap:?}");
-    }
-    let Some(models) = corpus::models() else { return };
-    for (name, text) in models {
-        for grouping in [Grouping::Names, Grouping::Found] {
-            for function in layers_of(&text, grouping) {
-                check(&function.layers, function.range, &name);
-            }
-        }
-        assert!(layers_of(&text, Grouping::Flat).iter().all(|function| function.layers.is_empty()));
-    }
 }
 
 /// How the layers of a dense block are put together.
@@ -323,30 +257,6 @@ fn outline_has_each_repetition_with_its_parts() {
 
 /// The entries of layers are inside of those around them, and beside one another, as LSP and breadcrumbs demand.
 #[test]
-fn outlines_with_layers_are_nested() {
-    fn check(symbols: &[OutlineEntry], around: Option<TextRange>, name: &str) -> usize {
-        let mut count = 0;
-        for symbol in symbols {
-            assert!(symbol.full.contains_range(symbol.focus), "{name}: {symbol:?}");
-            assert!(around.is_none_or(|around| around.contains_range(symbol.full)), "{name}");
-            count += 1 + check(&symbol.children, Some(symbol.full), name);
-        }
-        let overlap = symbols.windows(2).find(|pair| pair[0].full.end() > pair[1].full.start());
-        assert!(overlap.is_none(), "{name}: {overlap:?}");
-        count
-    }
-    let Some(models) = corpus::models() else { return };
-    for (name, text) in models {
-        let db = Database::new();
-        let file = db.add_file(&text, ParseLimits::default());
-        for grouping in [Grouping::Names, Grouping::Found] {
-            let count = check(&outline(&db, file, grouping), None, &name);
-            assert!(count < 3_000, "{name}: {count} entries");
-        }
-    }
-}
-
-#[test]
 fn layers_fold_where_their_lines_are_their_own() {
     let text = transformer(3);
     let db = Database::new();
@@ -417,7 +327,7 @@ fn names_of_every_script_are_names_of_layers() {
 
 /// Four times as many bindings take four times as long; quadratic work would take sixteen times as long.
 #[test]
-fn layers_of_100_000_bindings_take_linear_time() {
+fn layers_of_50_000_bindings_take_linear_time() {
     let module = |count: usize| {
         let mut text =
             "def @main(%v0: Tensor[(4, 4), float32], %w: Tensor[(4, 4), float32]) {\n".to_owned();
@@ -445,8 +355,8 @@ fn layers_of_100_000_bindings_take_linear_time() {
         // Another program may interrupt a run.
         (0..3).map(run).min().expect("three runs")
     };
-    let (small, large) = (time(25_000), time(100_000));
-    assert!(large < small * 12, "{small:?} for 25,000 bindings, {large:?} for 100,000");
+    let (small, large) = (time(12_500), time(50_000));
+    assert!(large < small * 12, "{small:?} for 12,500 bindings, {large:?} for 50,000");
 }
 
 #[test]
