@@ -123,6 +123,7 @@ export class Graph {
   }
 
   settled() {
+    this.levels?.prepare();
     this.pins.find();
     this.describe();
     this.recolour();

@@ -4,6 +4,8 @@ import { outline } from "./place.js";
 
 /** The deepest level that opens: calls of a recursive function open into it again and again. */
 const MAX_DEPTH = 64;
+/** The most boxes whose levels are arranged before they open, and the most calls of each. */
+const AHEAD = { boxes: 8, calls: 500 };
 
 /** Arranges levels in a worker; where a browser has none, at once. `source` is the script of the worker. */
 export class Arranger {
@@ -25,6 +27,7 @@ export class Arranger {
 
   /** No worker starts here: its script runs in the page. */
   without() {
+    this.isInPage = true;
     const scope = { postMessage: ({ id, found }) => this.answer(id, found) };
     this.source(scope);
     this.worker = { postMessage: (data) => scope.onmessage({ data }) };
@@ -73,18 +76,20 @@ export class Levels {
     this.top = await this.arranged({ one, start: 0, end: one.rows.length, groups: one.groups, delta: 0, isWhole: true, depth: 0 }, one.name);
   }
 
-  async arranged(scope, key) {
+  /** The level of a scope, which is made once. */
+  arranged(scope, key) {
     const name = `${key} ${scope.start}`;
-    const known = this.known.get(name);
-    if (known !== undefined) {
-      return known;
-    }
+    const known = this.known.get(name) ?? this.made(scope, key);
+    this.known.set(name, known);
+    return known;
+  }
+
+  async made(scope, key) {
     if (!this.last.has(scope.one)) {
       this.last.set(scope.one, lastUses(scope.one));
     }
     const level = levelOf({ ...scope, last: this.last.get(scope.one) }, key);
     level.arrangement = await this.arranger.arrange(outline(level));
-    this.known.set(name, level);
     return level;
   }
 
@@ -97,13 +102,12 @@ export class Levels {
     return box.kind === "group" || this.callee(box) !== undefined;
   }
 
-  /** Opens a box of a level; of a group, a repetition. Returns the level inside, if it opens. */
-  async openBox(level, box, instance) {
+  /** What a box of a level opens into; of a group, a repetition. */
+  scopeIn(level, box, instance) {
     const { one, delta, depth } = level.scope;
     if (depth >= MAX_DEPTH) {
       return undefined;
     }
-    let scope;
     if (box.kind === "group") {
       const { group } = box;
       const shown = instance ?? this.open.get(box.key)?.instance ?? group.exemplar;
@@ -111,13 +115,29 @@ export class Levels {
       // A repetition that differs in its length has no groups of its own.
       const isEqual = own.end - own.start === exemplar.end - exemplar.start;
       const further = own.start - exemplar.start;
-      scope = { one, ...own, groups: isEqual ? group.groups : [], delta: delta + further, isWhole: false, depth: depth + 1, instance: shown };
-    } else {
-      const callee = this.callee(box);
-      if (callee === undefined) {
-        return undefined;
+      return { one, ...own, groups: isEqual ? group.groups : [], delta: delta + further, isWhole: false, depth: depth + 1, instance: shown };
+    }
+    const callee = this.callee(box);
+    return callee && { one: callee, start: 0, end: callee.rows.length, groups: callee.groups, delta: 0, isWhole: true, depth: depth + 1 };
+  }
+
+  /** Arranges what may open next while the user looks at the picture: a level of 70 calls takes longer than a frame. */
+  prepare() {
+    const shown = [this.top, ...this.open.values()].flatMap((level) => level.boxes.map((box) => [level, box]));
+    const closed = this.arranger.isInPage ? [] : shown.filter(([, box]) => this.canOpen(box) && !this.open.has(box.key));
+    for (const [level, box] of closed.slice(0, AHEAD.boxes)) {
+      const scope = this.scopeIn(level, box);
+      if (scope !== undefined && scope.end - scope.start <= AHEAD.calls) {
+        void this.arranged(scope, box.key);
       }
-      scope = { one: callee, start: 0, end: callee.rows.length, groups: callee.groups, delta: 0, isWhole: true, depth: depth + 1 };
+    }
+  }
+
+  /** Opens a box of a level. Returns the level inside, if it opens. */
+  async openBox(level, box, instance) {
+    const scope = this.scopeIn(level, box, instance);
+    if (scope === undefined) {
+      return undefined;
     }
     const inner = await this.arranged(scope, box.key);
     inner.instance = scope.instance;

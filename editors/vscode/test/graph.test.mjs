@@ -250,6 +250,22 @@ test("a worker that does not start is replaced, and answers what was asked of it
   assert.equal((await asked).rows, 1);
 });
 
+test("what may open next is arranged once, before it opens", async () => {
+  const asked = [];
+  const levels = new Levels(network(), [], { arrange: async (level) => asked.push(level) && arrange(level) });
+  await levels.start();
+  levels.prepare();
+  assert.equal(asked.length, 2, "the function, and the first repetition of its group");
+  const [, box] = levels.top.boxes;
+  await levels.openBox(levels.top, box);
+  await levels.openBox(levels.top, box);
+  levels.prepare();
+  assert.equal(asked.length, 2);
+  await levels.openBox(levels.top, box, 3);
+  assert.equal(asked.length, 3);
+  assertSound(scene(levels));
+});
+
 test("SVG has each box and escapes names", async () => {
   const one = made([["%data", "%w"], [0], [1]], { operators: { 1: "@f<&>", 2: "nn.conv2d" }, groups: [group("block", [[2, 3]])] });
   const picture = scene(await opened(one));
