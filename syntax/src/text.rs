@@ -114,7 +114,10 @@ impl Source for Text {
     fn part(&self, range: Range<usize>) -> Option<Cow<'_, str>> {
         let rope = match &self.form {
             Form::String(text) => return text.part(range),
-            Form::Rope(rope, _) => rope,
+            Form::Rope(rope, whole) => match whole.get() {
+                Some(text) => return text.part(range),
+                None => rope,
+            },
         };
         if range.start > range.end || !self.is_boundary(range.start) || !self.is_boundary(range.end)
         {

@@ -92,31 +92,31 @@ fn is_number(view: &View<'_>, expr_ref: ExprRef) -> bool {
 pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef) -> Vec<Leaf> {
     let call = operator_call(view, expr_ref).filter(|(_, operator)| !operator.variadic);
     let Some((call, operator)) = call else { return Vec::new() };
-    let args = call.args.iter();
-    let args: Vec<ExprRef> = args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }).collect();
-    let leaves: Vec<Option<Leaf>> = args.iter().map(|&arg| leaf(view, arg)).collect();
+    let args = || call.args.iter().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
     // Beside a number, as in `%x * 2f`, a parameter is an input.
-    let has_computed_operand = leaves.iter().zip(&args).enumerate().any(|(at, (leaf, &arg))| {
-        leaf.is_none() && operator.role(at) == Role::Operand && !is_number(view, arg)
-    });
+    let has_computed_operand = || {
+        args().enumerate().any(|(at, arg)| {
+            operator.role(at) == Role::Operand && leaf(view, arg).is_none() && !is_number(view, arg)
+        })
+    };
     // A bias or scale is the same for each sample or position; what has the shape of the result, such as the
     // other branch of a residual block or a mask, is data.
     let shape_of = |at: ExprRef| view.ty(at).as_tensor().map(|ty| &ty.shape);
     let result = shape_of(expr_ref);
-    let is_spread = |at: usize| {
-        let shape = args.get(at).and_then(|&arg| shape_of(arg));
+    let is_spread = |arg: ExprRef| {
+        let shape = shape_of(arg);
         shape.is_none() || shape != result
     };
     let mut found = Vec::new();
-    for (at, leaf) in leaves.into_iter().enumerate() {
-        let Some(leaf) = leaf else { continue };
+    for (at, arg) in args().enumerate() {
+        let Some(leaf) = leaf(view, arg) else { continue };
         let counts = match operator.role(at) {
             Role::Control | Role::Tuple => false,
             // It counts where the result is used.
             _ if at == 0 && operator.keeps_data => false,
             Role::Weight => true,
             Role::Operand => {
-                matches!(leaf, Leaf::Constant(_)) || has_computed_operand && is_spread(at)
+                matches!(leaf, Leaf::Constant(_)) || is_spread(arg) && has_computed_operand()
             }
             Role::Data => matches!(leaf, Leaf::Constant(_)),
         };

@@ -469,6 +469,8 @@ pub struct TypeComment {
     pub subject: Subject,
     /// The range of the type in the comment.
     pub range: RangeId,
+    /// The length of what follows the type in the comment, in bytes: of `span=…`, and of the end of the comment.
+    pub rest: u32,
     /// The text of the type.
     pub text: SmolStr,
 }

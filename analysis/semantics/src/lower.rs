@@ -456,8 +456,10 @@ impl Lowerer {
     /// Records a `/* ty=T span=S */` comment about `subject`. `range` is that of the comment.
     fn type_comment(&mut self, subject: Subject, range: TextRange, comment: &str) {
         let Some(Claim { at, text }) = self.shared.claim(comment) else { return };
-        let range = self.range(TextRange::at(range.start() + at, TextSize::of(text.as_str())));
-        self.unit.type_comments.push(TypeComment { subject, range, text });
+        let ty = TextRange::at(range.start() + at, TextSize::of(text.as_str()));
+        let rest = range.end().checked_sub(ty.end()).map_or(0, u32::from);
+        let range = self.range(ty);
+        self.unit.type_comments.push(TypeComment { subject, range, rest, text });
     }
 
     /// Lowers the type parameters, parameters, result and relations of a function. Parameters and

@@ -3,8 +3,6 @@
 //! The cost of a function with `?` in its shapes depends on sizes at run time. With `n` for axis 0 of
 //! `%x`, `nn.dense(%x, %w)` with a weight of 128 by 784 needs `100,352·n` multiply-accumulates.
 
-use std::collections::BTreeMap;
-
 use types::{Dim, Symbol, SymbolId, Type};
 
 use crate::words;
@@ -17,15 +15,15 @@ pub type UnknownId = u32;
 pub struct Amount {
     /// The term without factors. Nearly all amounts are known, and take no memory elsewhere.
     constant: u64,
-    /// The coefficients by factors, each of which is an unknown size and its power.
-    terms: BTreeMap<Vec<(UnknownId, u32)>, u64>,
+    /// The coefficients by factors, each of which is an unknown size and its power, in the order of the factors.
+    terms: Vec<(Vec<(UnknownId, u32)>, u64)>,
     /// The number of undefined summands.
     undefined: u32,
 }
 
 impl Amount {
     /// The amount 0.
-    pub const ZERO: Amount = Amount { constant: 0, terms: BTreeMap::new(), undefined: 0 };
+    pub const ZERO: Amount = Amount { constant: 0, terms: Vec::new(), undefined: 0 };
 
     /// Returns a known amount.
     pub fn known(n: u64) -> Amount {
@@ -41,11 +39,13 @@ impl Amount {
         if factors.is_empty() {
             return Amount::known(n);
         }
-        let mut terms = BTreeMap::new();
-        if n > 0 {
-            terms.insert(factors, n);
-        }
+        let terms = if n > 0 { vec![(factors, n)] } else { Vec::new() };
         Amount { terms, ..Amount::ZERO }
+    }
+
+    /// Returns the index of the term with some factors, or that where it belongs.
+    fn place(&self, factors: &[(UnknownId, u32)]) -> Result<usize, usize> {
+        self.terms.binary_search_by(|(own, _)| own.as_slice().cmp(factors))
     }
 
     /// Adds an amount. A coefficient that overflows counts as an undefined summand.
@@ -57,7 +57,14 @@ impl Amount {
         };
         add(&mut self.constant, other.constant);
         for (factors, n) in &other.terms {
-            add(self.terms.entry(factors.clone()).or_default(), *n);
+            let at = match self.place(factors) {
+                Ok(at) => at,
+                Err(at) => {
+                    self.terms.insert(at, (factors.clone(), 0));
+                    at
+                }
+            };
+            add(&mut self.terms[at].1, *n);
         }
         self.undefined = self.undefined.saturating_add(undefined);
     }
@@ -67,10 +74,11 @@ impl Amount {
         self.undefined = self.undefined.saturating_sub(other.undefined);
         self.constant = self.constant.saturating_sub(other.constant);
         for (factors, n) in &other.terms {
-            if let Some(own) = self.terms.get_mut(factors) {
+            if let Ok(at) = self.place(factors) {
+                let own = &mut self.terms[at].1;
                 *own = own.saturating_sub(*n);
                 if *own == 0 {
-                    self.terms.remove(factors);
+                    self.terms.remove(at);
                 }
             }
         }
@@ -99,7 +107,7 @@ impl Amount {
 
     /// Returns the value with 1 for every unknown size, as a sort key.
     pub fn at_one(&self) -> u64 {
-        self.terms.values().fold(self.constant, |sum, n| sum.saturating_add(*n))
+        self.terms.iter().fold(self.constant, |sum, (_, n)| sum.saturating_add(*n))
     }
 
     /// Formats the amount. `name` returns the name of an unknown size, `number` formats a

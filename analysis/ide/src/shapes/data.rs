@@ -1,11 +1,13 @@
 //! A definition with indexes for the shape report.
 
+use std::{borrow::Cow, ops::Range};
+
 use rustc_hash::FxHashMap;
 use semantics::{
     ExprRef, View,
     body::{Expr, ExprId, FnId, LocalRef, Region, Subject, UnitId},
 };
-use syntax::{Text, TextRange};
+use syntax::{Source as _, Text, TextRange, TextSize};
 
 use super::{Input, Source, SourceKind};
 use crate::weights::{Leaf, field};
@@ -27,6 +29,9 @@ pub(super) enum FunctionId {
 pub(super) struct Sources {
     pub(super) list: Vec<Source>,
     index: FxHashMap<Leaf, usize>,
+    /// The expressions that are still to be visited, each with the field that is taken of its value. Each search of
+    /// origins begins with none, and the next one takes the memory.
+    stack: Vec<(ExprRef, Option<u32>)>,
 }
 
 /// The origins of values, without duplicates.
@@ -52,14 +57,14 @@ impl InputList {
     }
 }
 
-/// A definition with indexes.
+/// A definition with the text of its file.
 pub(super) struct Data<'db> {
     pub(super) view: View<'db>,
-    /// The names of variables by their values.
-    pub(super) names: FxHashMap<ExprRef, String>,
-    /// The text of the file.
     text: Text,
 }
+
+/// The minimal length of the rest of a comment that names a place after the type: ` span=`.
+const MIN_SPAN: u32 = 6;
 
 /// The expressions of a function, excluding those of nested functions.
 pub(super) struct Code {
@@ -70,36 +75,39 @@ pub(super) struct Code {
 }
 
 impl<'db> Data<'db> {
-    /// Creates the indexes, that of names only with `details`.
-    pub(super) fn new(view: View<'db>, details: bool) -> Data<'db> {
-        let mut names = FxHashMap::default();
-        for (number, unit) in view.body.units().filter(|_| details) {
-            for expr in &unit.exprs {
-                let Expr::Bind { binder, value, .. } = expr else { continue };
-                let value = ExprRef { unit: number, expr: *value };
-                names.entry(value).or_insert_with(|| unit.binder(*binder).name.as_str().to_owned());
-            }
-        }
+    pub(super) fn new(view: View<'db>) -> Data<'db> {
         let text = view.def.file(view.db).text(view.db);
-        Data { view, names, text }
+        Data { view, text }
+    }
+
+    /// Returns the name of the variable that an expression is bound to.
+    pub(super) fn name(&self, expr_ref: ExprRef) -> Option<String> {
+        let unit = self.view.unit(expr_ref.unit);
+        Some(unit.binder(unit.bound_to(expr_ref.expr)?).name.as_str().to_owned())
     }
 
     /// Returns the place in the framework's program that the comment after an expression names.
     pub(super) fn span(&self, expr_ref: ExprRef) -> Option<String> {
         let unit = self.view.unit(expr_ref.unit);
         let about = unit.comment_about(Subject::Expr(expr_ref.expr))?;
+        if about.rest < MIN_SPAN {
+            return None;
+        }
         let end = self.view.place(expr_ref.unit, about.range).end();
-        // The type is in a comment, whose rest is short.
-        let (rest, _) = self.text.get(usize::from(end)..)?.split_once("*/")?;
-        let (_, span) = rest.rsplit_once("span=")?;
+        let rest = self.part(TextRange::at(end, TextSize::new(about.rest)))?;
+        let (_, span) = rest.strip_suffix("*/").unwrap_or(&rest).rsplit_once("span=")?;
         Some(span.trim().to_owned())
+    }
+
+    /// Returns the text of a range, without collecting that of the whole file.
+    fn part(&self, range: TextRange) -> Option<Cow<'_, str>> {
+        self.text.part(Range::<usize>::from(range))
     }
 
     /// Returns the text of a range inside of the definition.
     pub(super) fn text(&self, range: TextRange) -> String {
-        let text = self.text.get(std::ops::Range::<usize>::from(range));
         // Functions of the prelude are in no text.
-        text.map_or_else(|| self.view.text(range), str::to_owned)
+        self.part(range).map_or_else(|| self.view.text(range), Cow::into_owned)
     }
 
     /// Returns the parameters of a function.
@@ -161,21 +169,21 @@ impl<'db> Data<'db> {
         sources: &mut Sources,
     ) -> InputList {
         let Some(call) = self.view.call(expr_ref) else { return InputList::default() };
-        let args = call.args.iter().rev().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
-        self.origins(args.collect(), rows, sources)
+        let args = call.args.iter().rev();
+        self.origins(args.map(|&expr| ExprRef { unit: expr_ref.unit, expr }), rows, sources)
     }
 
-    /// Returns the origins of expressions, those of the last one in `stack` first.
+    /// Returns the origins of expressions, those of the last one first.
     pub(super) fn origins(
         &self,
-        exprs: Vec<ExprRef>,
+        exprs: impl IntoIterator<Item = ExprRef>,
         rows: &FxHashMap<ExprRef, usize>,
         sources: &mut Sources,
     ) -> InputList {
         let mut found = InputList::default();
-        // With each expression, the field that is taken of its value.
-        let mut stack: Vec<(ExprRef, Option<u32>)> =
-            exprs.into_iter().map(|expr_ref| (expr_ref, None)).collect();
+        let mut stack = std::mem::take(&mut sources.stack);
+        stack.clear();
+        stack.extend(exprs.into_iter().map(|expr_ref| (expr_ref, None)));
         for _ in 0..MAX_SOURCES {
             let Some((next, taken)) = stack.pop() else { break };
             let value = self.view.resolve(next);
@@ -210,6 +218,7 @@ impl<'db> Data<'db> {
                 expr => parts(unit, expr, &mut |expr| stack.push((at(expr), taken))),
             }
         }
+        sources.stack = stack;
         found
     }
 
@@ -218,7 +227,7 @@ impl<'db> Data<'db> {
         *sources.index.entry(leaf).or_insert_with(|| {
             sources.list.push(match leaf {
                 Leaf::Param(binding) => Source {
-                    name: self.view.binder(binding).name.to_string(),
+                    name: self.view.binder(binding).name.as_str().to_owned(),
                     ty: self.view.binding_type(binding).clone(),
                     kind: SourceKind::Input,
                     range: self.view.binding_range(binding),

@@ -137,7 +137,7 @@ impl<'db> Reporter<'db> {
         if let Some(data) = self.data.get(&def) {
             return Some(data.clone());
         }
-        let data = Rc::new(Data::new(View::new(self.db, def)?, self.has_rows));
+        let data = Rc::new(Data::new(View::new(self.db, def)?));
         self.data.insert(def, data.clone());
         Some(data)
     }
@@ -168,8 +168,10 @@ impl<'db> Reporter<'db> {
 
     fn analyze(&mut self, data: &Rc<Data<'db>>, which: FunctionId, depth: usize) -> Analysis<'db> {
         let code = data.code(which);
-        let mut rows: Vec<Row> = Vec::new();
-        let mut calls: Vec<ExprRef> = Vec::new();
+        // A row is large, so that the memory of a growing list would be moved often. Most calls have several arguments.
+        let count = code.exprs.len() / 4;
+        let mut rows: Vec<Row> = Vec::with_capacity(if self.has_rows { count } else { 0 });
+        let mut calls: Vec<ExprRef> = Vec::with_capacity(count);
         let mut sizes: Vec<Amount> = Vec::new();
         // The memory of the functions that rows call.
         let mut peaks: Vec<(usize, Amount)> = Vec::new();
@@ -215,7 +217,7 @@ impl<'db> Reporter<'db> {
                 let origins = data.inputs(expr_ref, &index, &mut sources);
                 (row.inputs, row.fields) = (origins.inputs, origins.fields);
             }
-            results = data.origins(code.result.into_iter().collect(), &index, &mut sources).inputs;
+            results = data.origins(code.result, &index, &mut sources).inputs;
             sources.mark_weights(|leaf| weights.contains(&(data.view.def, leaf)));
         }
         let parts = RefCell::new(Parts { rows, sources: sources.list, results });
@@ -283,7 +285,7 @@ impl<'db> Reporter<'db> {
         let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
         let result = self.has_amounts.then(|| self.sized(data, expr_ref));
         let mut row = Row {
-            binding: data.names.get(&expr_ref).cloned(),
+            binding: if self.has_rows { data.name(expr_ref) } else { None },
             operator: String::new(),
             category: None,
             called: CallTarget::Nothing,
@@ -375,8 +377,10 @@ impl<'db> Reporter<'db> {
                 }
             }
         }
-        let mut seen = FxHashSet::default();
-        leaves.retain(|leaf| seen.insert((leaf.0, leaf.1)));
+        if leaves.len() > 1 {
+            let mut seen = FxHashSet::default();
+            leaves.retain(|leaf| seen.insert((leaf.0, leaf.1)));
+        }
         for leaf in &leaves {
             row.params.add(&leaf.2);
         }
@@ -493,7 +497,7 @@ fn attributes(data: &Data<'_>, expr_ref: ExprRef, call: &CallData) -> Vec<(Strin
     let view = &data.view;
     let written = call.written.iter().map(|attribute| {
         let value = data.text(view.place(expr_ref.unit, attribute.value_range));
-        (attribute.name.to_string(), value)
+        (attribute.name.as_str().to_owned(), value)
     });
     let meta = call
         .meta_attrs
@@ -529,8 +533,7 @@ fn empty_report(data: &Data<'_>, which: FunctionId) -> FunctionShapes {
             match view.unit(unit).exprs.iter().position(is_function) {
                 Some(at) => {
                     let expr_ref = ExprRef { unit, expr: ExprId(at as u32) };
-                    let name =
-                        data.names.get(&expr_ref).cloned().unwrap_or_else(|| "fn".to_owned());
+                    let name = data.name(expr_ref).unwrap_or_else(|| "fn".to_owned());
                     (name, view.range(expr_ref))
                 }
                 None => ("fn".to_owned(), TextRange::default()),

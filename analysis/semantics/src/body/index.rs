@@ -35,39 +35,110 @@ impl Clone for LazyIndex {
     }
 }
 
-#[derive(Debug, Default)]
+/// Numbers by the indices of a list. Many have one, so that a hash table would take longer and no less memory.
+#[derive(Debug)]
+struct Numbers(Vec<u32>);
+
+/// Of an index without a number.
+const NONE: u32 = u32::MAX;
+
+impl Numbers {
+    fn new(count: usize) -> Numbers {
+        Numbers(vec![NONE; count])
+    }
+
+    fn get(&self, at: usize) -> Option<u32> {
+        self.0.get(at).copied().filter(|&number| number != NONE)
+    }
+
+    fn set_first(&mut self, at: usize, number: u32) {
+        if self.0[at] == NONE {
+            self.0[at] = number;
+        }
+    }
+}
+
+/// The uses of the variables of a list, those of one after another.
+#[derive(Debug)]
+struct Uses {
+    /// Where the uses of each variable begin, and where those of the last one end.
+    starts: Vec<u32>,
+    exprs: Vec<ExprId>,
+}
+
+impl Uses {
+    /// Collects the uses of `count` variables. `used` returns the index of the one that an expression uses.
+    fn new(count: usize, exprs: &[Expr], used: impl Fn(&Expr) -> Option<usize>) -> Uses {
+        let mut starts = vec![0; count + 1];
+        exprs.iter().filter_map(&used).for_each(|at| starts[at + 1] += 1);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut found = vec![ExprId(0); starts.last().map_or(0, |&end| end as usize)];
+        let mut next = starts.clone();
+        for (expr, at) in (0..).zip(exprs).filter_map(|(expr, of)| Some((expr, used(of)?))) {
+            found[next[at] as usize] = ExprId(expr);
+            next[at] += 1;
+        }
+        Uses { starts, exprs: found }
+    }
+
+    fn of(&self, at: usize) -> &[ExprId] {
+        let Some(&[start, end]) = self.starts.get(at..at + 2) else { return &[] };
+        &self.exprs[start as usize..end as usize]
+    }
+}
+
+#[derive(Debug)]
 struct Index {
     /// The last value of each variable.
-    values: FxHashMap<BinderId, ExprId>,
+    values: Numbers,
     /// The first variable of each value.
-    bound: FxHashMap<ExprId, BinderId>,
+    bound: Numbers,
     /// The uses of each variable, in order.
-    uses: FxHashMap<BinderId, Vec<ExprId>>,
-    free_uses: FxHashMap<FreeId, Vec<ExprId>>,
+    uses: Uses,
+    free_uses: Uses,
     globals: FxHashMap<Name, Vec<ExprId>>,
     /// The call with each callee.
     calls: FxHashMap<ExprId, ExprId>,
     /// The `if` or `match` of the tail of each branch or arm.
     given: FxHashMap<ExprId, ExprId>,
-    /// The first comment about the type of each subject, by its position among the comments.
-    comments: FxHashMap<Subject, u32>,
+    /// The first comment about the type of each expression and of each variable, by its position among the comments.
+    comments: (Numbers, Numbers),
 }
 
 impl Index {
     fn of(unit: &Unit) -> Index {
-        let mut index = Index::default();
+        let (exprs, binders) = (unit.exprs.len(), unit.binders.len());
+        let mut index = Index {
+            values: Numbers::new(binders),
+            bound: Numbers::new(exprs),
+            uses: Uses::new(binders, &unit.exprs, |expr| match expr {
+                Expr::Bound(binder) => Some(binder.index()),
+                _ => None,
+            }),
+            free_uses: Uses::new(unit.frees.len(), &unit.exprs, |expr| match expr {
+                Expr::Free(free) => Some(free.index()),
+                _ => None,
+            }),
+            globals: FxHashMap::default(),
+            calls: FxHashMap::default(),
+            given: FxHashMap::default(),
+            comments: (Numbers::new(exprs), Numbers::new(binders)),
+        };
         for (at, comment) in (0..).zip(&unit.type_comments) {
-            index.comments.entry(comment.subject).or_insert(at);
+            match comment.subject {
+                Subject::Expr(expr) => index.comments.0.set_first(expr.index(), at),
+                Subject::Binder(binder) => index.comments.1.set_first(binder.index(), at),
+            }
         }
         for (at, expr) in unit.exprs.iter().enumerate() {
             let at = ExprId(at as u32);
             match expr {
                 Expr::Bind { binder, value, .. } => {
-                    index.values.insert(*binder, *value);
-                    index.bound.entry(*value).or_insert(*binder);
+                    index.values.0[binder.index()] = value.0;
+                    index.bound.set_first(value.index(), binder.0);
                 }
-                Expr::Bound(binder) => index.uses.entry(*binder).or_default().push(at),
-                Expr::Free(free) => index.free_uses.entry(*free).or_default().push(at),
                 Expr::Global(name) => index.globals.entry(name.clone()).or_default().push(at),
                 Expr::Call(call) => {
                     if let Callee::Expr(callee) = unit.call(*call).callee {
@@ -147,7 +218,13 @@ impl Unit {
     /// Returns the comment about the type of an expression or a variable; the first one if there are several.
     pub fn comment_about(&self, subject: Subject) -> Option<&TypeComment> {
         match self.index() {
-            Some(index) => index.comments.get(&subject).map(|&at| &self.type_comments[at as usize]),
+            Some(Index { comments: (exprs, binders), .. }) => {
+                let at = match subject {
+                    Subject::Expr(expr) => exprs.get(expr.index()),
+                    Subject::Binder(binder) => binders.get(binder.index()),
+                };
+                at.map(|at| &self.type_comments[at as usize])
+            }
             None => self.type_comments.iter().find(|comment| comment.subject == subject),
         }
     }
@@ -155,7 +232,7 @@ impl Unit {
     /// Returns the value of a variable of the unit; the last one if there are several.
     pub fn value_of(&self, binder: BinderId) -> Option<ExprId> {
         match self.index() {
-            Some(index) => index.values.get(&binder).copied(),
+            Some(index) => index.values.get(binder.index()).map(ExprId),
             None => self.exprs.iter().rev().find_map(|expr| match expr {
                 Expr::Bind { binder: of, value, .. } if *of == binder => Some(*value),
                 _ => None,
@@ -166,7 +243,7 @@ impl Unit {
     /// Returns the variable that an expression is bound to; the first one if there are several.
     pub fn bound_to(&self, value: ExprId) -> Option<BinderId> {
         match self.index() {
-            Some(index) => index.bound.get(&value).copied(),
+            Some(index) => index.bound.get(value.index()).map(BinderId),
             None => self.exprs.iter().find_map(|expr| match expr {
                 Expr::Bind { binder, value: of, .. } if *of == value => Some(*binder),
                 _ => None,
@@ -177,7 +254,7 @@ impl Unit {
     /// Returns the uses of a variable of the unit, in order.
     pub fn uses_of(&self, binder: BinderId) -> Vec<ExprId> {
         match self.index() {
-            Some(index) => index.uses.get(&binder).cloned().unwrap_or_default(),
+            Some(index) => index.uses.of(binder.index()).to_vec(),
             None => self.all(|expr| *expr == Expr::Bound(binder)),
         }
     }
@@ -185,7 +262,7 @@ impl Unit {
     /// Returns the uses of a free name, in order.
     pub fn uses_of_free(&self, free: FreeId) -> Vec<ExprId> {
         match self.index() {
-            Some(index) => index.free_uses.get(&free).cloned().unwrap_or_default(),
+            Some(index) => index.free_uses.of(free.index()).to_vec(),
             None => self.all(|expr| *expr == Expr::Free(free)),
         }
     }
@@ -385,14 +462,14 @@ mod tests {
                     };
                     for binder in (0..unit.binders.len()).map(|at| BinderId(at as u32)) {
                         assert_eq!(unit.value_of(binder), last(binder));
-                        assert_eq!(index.values.get(&binder).copied(), last(binder));
+                        assert_eq!(index.values.get(binder.index()).map(ExprId), last(binder));
                         let uses = unit.all(|expr| *expr == Expr::Bound(binder));
                         assert_eq!(unit.uses_of(binder), uses);
-                        assert_eq!(index.uses.get(&binder).cloned().unwrap_or_default(), uses);
+                        assert_eq!(index.uses.of(binder.index()), uses);
                     }
                     for free in (0..unit.frees.len()).map(|at| FreeId(at as u32)) {
                         let uses = unit.all(|expr| *expr == Expr::Free(free));
-                        assert_eq!(index.free_uses.get(&free).cloned().unwrap_or_default(), uses);
+                        assert_eq!(index.free_uses.of(free.index()), uses);
                     }
                     for (name, expr) in unit.globals() {
                         assert!(unit.uses_of_global(name).contains(&expr));
@@ -400,7 +477,10 @@ mod tests {
                         assert_eq!(index.calls.get(&expr).copied(), unit.call_of(expr));
                     }
                     for expr in (0..unit.exprs.len()).map(|at| ExprId(at as u32)) {
-                        assert_eq!(index.bound.get(&expr).copied(), unit.bound_to(expr));
+                        assert_eq!(
+                            index.bound.get(expr.index()).map(BinderId),
+                            unit.bound_to(expr)
+                        );
                         assert_eq!(index.given.get(&expr).copied(), unit.given_by(expr));
                     }
                 }
