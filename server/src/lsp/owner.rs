@@ -341,7 +341,7 @@ impl Owner {
         self.db.set_up(&config.setup);
         self.config = Arc::new(config);
         let documents = Arc::make_mut(&mut self.documents);
-        let uris: Vec<Url> = documents.iter().map(|(uri, _)| uri.clone()).collect();
+        let uris: Vec<Url> = documents.keys().cloned().collect();
         for uri in &uris {
             if let Some(document) = documents.get_mut(uri) {
                 self.db.set_levels(document.file, &self.config.levels(&document.project));

@@ -20,11 +20,13 @@ pub(super) enum Retry {
     Always,
 }
 
+/// Answers a request from a snapshot, or with an error.
+type Answer = Box<dyn FnMut(Result<&Snapshot>) -> RequestOutcome + Send>;
+
 /// A request for a worker.
 pub(super) struct Request {
     pub(super) retry: Retry,
-    /// Answers from a snapshot, or with an error.
-    answer: Box<dyn FnMut(Result<&Snapshot>) -> RequestOutcome + Send>,
+    answer: Answer,
     cancel: Cancel,
     /// The span of the message.
     span: Span,

@@ -51,7 +51,7 @@ impl Owner {
             return project;
         }
         let mut uris: Vec<&Url> = match self.session.workspace.folders().is_empty() {
-            true => self.documents.iter().map(|(uri, _)| uri).collect(),
+            true => self.documents.keys().collect(),
             false => Vec::new(),
         };
         uris.sort();
@@ -88,7 +88,7 @@ impl Owner {
     pub(super) fn read_projects(&mut self) {
         self.projects.projects = Projects::default();
         self.projects.read = Some(Instant::now());
-        let uris: Vec<Url> = self.documents.iter().map(|(uri, _)| uri.clone()).collect();
+        let uris: Vec<Url> = self.documents.keys().cloned().collect();
         for uri in uris {
             let project = self.project_of(&uri);
             if let Some(document) = Arc::make_mut(&mut self.documents).get_mut(&uri) {
