@@ -61,15 +61,14 @@ def @main(%z: int32) {
 /// error.
 #[test]
 fn annotations_name_what_is_in_scope() {
-    let errors = |text: &str| {
+    // The number of errors of a text, and what it is with each of the fixes.
+    let look = |text: &str| -> (usize, Vec<(String, String)>) {
         let found = mdtest::look(text, Rules::General).diagnostics;
-        found.iter().filter(|d| d.severity == Severity::Error).count()
-    };
-    let fixes = |text: &str| -> Vec<(String, String)> {
-        let found = mdtest::look(text, Rules::General).diagnostics;
+        let errors = found.iter().filter(|d| d.severity == Severity::Error).count();
         let own = found.iter().filter(|d| d.code == Code::TvmAnnotation);
         let fixes = own.flat_map(|d| &d.fixes);
-        fixes.map(|fix| (fix.title.clone(), semantics::apply(text, [fix]))).collect()
+        let fixed = fixes.map(|fix| (fix.title.clone(), semantics::apply(text, [fix])));
+        (errors, fixed.collect())
     };
     let shadowed = NAMED.replace('U', "T");
     let mut texts = mdtest::texts();
@@ -78,16 +77,17 @@ fn annotations_name_what_is_in_scope() {
         ("shadowed".to_owned(), shadowed.clone()),
     ]);
     for (name, text) in &texts {
-        for (title, after) in fixes(text) {
-            assert!(errors(&after) <= errors(text), "{name}: {title}\n{after}");
+        let (errors, fixes) = look(text);
+        for (title, after) in fixes {
+            assert!(look(&after).0 <= errors, "{name}: {title}\n{after}");
         }
     }
-    let named = fixes(NAMED);
+    let (_, named) = look(NAMED);
     assert!(
         named.iter().any(|(_, after)| after.contains("fn[t1](%a: t1) -> (t1, T)")),
         "{named:?}"
     );
-    assert_eq!(fixes(&shadowed), []);
+    assert_eq!(look(&shadowed).1, []);
 }
 
 const UNUSED: &str = "\
