@@ -5,12 +5,17 @@
 //! The pages of the codes are in `codes.md` of the crate `relay-codes`.
 
 pub(super) mod allow_comment;
-pub(super) mod arguments;
+mod argument_count;
+pub(super) mod attribute_type;
+pub(super) mod attribute_value;
 pub(super) mod attributes;
 pub(super) mod bindings;
+mod cannot_infer;
+mod condition_type;
 pub(super) mod duplicates;
 pub(super) mod file;
 mod inferred;
+pub(super) mod kind_mismatch;
 pub(super) mod metadata;
 mod mismatch;
 pub(super) mod missing_attribute;
@@ -21,6 +26,7 @@ pub(super) mod python_call;
 pub(super) mod relation;
 pub(super) mod stale_type_comment;
 pub(super) mod syntax_error;
+pub(super) mod type_arguments;
 pub(super) mod undefined_result;
 mod unknown_global;
 pub(super) mod unknown_name;
@@ -117,7 +123,7 @@ pub(super) fn report(view: &CheckView<'_, '_>, unit: UnitId, finding: &Finding) 
         Remark(infer::Remark::UntypedConstant) => metadata::untyped_constant(site).into(),
         Relation { operator, reason } => relation::report(site, operator, reason)?,
         Unknown { argument, reason } => {
-            inferred::unknown_type(site, *argument, reason.as_deref())?.into()
+            cannot_infer::report(site, *argument, reason.as_deref())?.into()
         }
         UnknownVariable => inferred::missing_annotation(site)?.into(),
         // `tvm` reports it once for the definition.
@@ -125,7 +131,7 @@ pub(super) fn report(view: &CheckView<'_, '_>, unit: UnitId, finding: &Finding) 
         Mismatch { what, found, expected, conflict } => {
             mismatch::report(site, *what, found, expected, conflict)?
         }
-        Condition(ty) => inferred::condition(site, ty),
+        Condition(ty) => condition_type::report(site, ty),
         NotCallable(ty) => inferred::not_callable(site, ty).into(),
         SelfApplication => inferred::infinite_type(site).into(),
         HigherRank(ty) => inferred::higher_rank(site, ty)?.into(),
@@ -133,7 +139,7 @@ pub(super) fn report(view: &CheckView<'_, '_>, unit: UnitId, finding: &Finding) 
         TooLarge(limit) => inferred::type_too_large(site, *limit)?.into(),
         Budget => inferred::budget(site).into(),
         NumberRange { value, dtype } => number::out_of_range(site, *value, *dtype).into(),
-        Arity { expected, found } => arguments::of_other_number(site, *expected, *found)?,
+        Arity { expected, found } => argument_count::report(site, *expected, *found)?,
         ValueAttributes { operator, missing } => {
             missing_attribute::report(site, operator, missing).into()
         }
@@ -145,12 +151,8 @@ pub(super) fn report(view: &CheckView<'_, '_>, unit: UnitId, finding: &Finding) 
             patterns::of_other_type(site, pattern, scrutinee).into()
         }
         NotExhaustive(missing) => patterns::not_exhaustive(site, missing)?.into(),
-        TypeArgs { expected, found } => {
-            arguments::types_of_other_number(site, *expected, *found)?.into()
-        }
-        TypeArgKind { index, expected } => {
-            arguments::type_of_other_kind(site, *index, *expected)?.into()
-        }
+        TypeArgs { expected, found } => type_arguments::report(site, *expected, *found)?.into(),
+        TypeArgKind { index, expected } => kind_mismatch::report(site, *index, *expected)?.into(),
     };
     if finding.is_error() {
         report.diagnostic = with_places_of_value(site, report.diagnostic);

@@ -7,7 +7,10 @@ use types::Kind;
 use super::{
     check_view::CheckView,
     constants,
-    findings::{arguments, duplicates, metadata, unknown_type, unknown_variable, written_type},
+    findings::{
+        duplicates, kind_mismatch, metadata, type_arguments, unknown_type, unknown_variable,
+        written_type,
+    },
     problems,
     site::ProblemSite,
 };
@@ -117,14 +120,14 @@ fn check_type_use(
         return;
     };
     if adt.params.len() != type_use.args.len() {
-        found.push(arguments::types_of_other_number_in_type(range, name, adt, type_use.args.len()));
+        found.push(type_arguments::of_type_use(range, name, adt, type_use.args.len()));
         return;
     }
     let args = adt.params.iter().zip(&type_use.args).enumerate();
     for (index, (param, arg)) in args {
         if !crate::adt::is_of_kind(param.kind(), arg) {
             let wrong = (index, param.kind(), arg);
-            found.push(arguments::type_of_other_kind_in_type(range, name, wrong));
+            found.push(kind_mismatch::of_type_use(range, name, wrong));
         }
     }
 }

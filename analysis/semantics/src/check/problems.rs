@@ -5,8 +5,9 @@ use operators::attrs::AttrProblem;
 
 use super::{
     findings::{
-        arguments, attributes, bindings, duplicates, missing_attribute, number, patterns,
-        python_call, syntax_error, unknown_name, written_type,
+        attribute_type, attribute_value, attributes, bindings, duplicates, kind_mismatch,
+        missing_attribute, number, patterns, python_call, syntax_error, type_arguments,
+        unknown_name, written_type,
     },
     site::ProblemSite,
 };
@@ -22,20 +23,26 @@ pub(super) fn report(site: &ProblemSite<'_, '_, '_>) -> Option<DefDiagnostic> {
                 attributes::unknown(site, operator, name, nearest)
             }
             AttrProblem::Type { expected, none, .. } => {
-                attributes::of_other_type(site, operator, name, (expected, none))
+                attribute_type::report(site, operator, name, (expected, none))
             }
             AttrProblem::Choice { choices, nearest, .. } => {
-                attributes::choice(site, operator, name, (choices, nearest))
+                attribute_value::choice(site, operator, name, (choices, nearest))
             }
-            AttrProblem::DType { nearest, .. } => attributes::dtype(site, operator, name, nearest),
-            AttrProblem::TooSmall { min, .. } => attributes::too_small(site, operator, name, min),
-            AttrProblem::TypeKey { expected } => attributes::type_key(site, operator, expected),
+            AttrProblem::DType { nearest, .. } => {
+                attribute_value::dtype(site, operator, name, nearest)
+            }
+            AttrProblem::TooSmall { min, .. } => {
+                attribute_value::too_small(site, operator, name, min)
+            }
+            AttrProblem::TypeKey { expected } => {
+                attribute_value::type_key(site, operator, expected)
+            }
             AttrProblem::Missing { name } => missing_attribute::of_call(site, operator, name),
             AttrProblem::Twice { .. } => duplicates::attribute(site, operator, name),
         },
         AttrsNotTaken { callee, .. } => attributes::not_taken(site, callee),
         DetachedAttrs(operator) => attributes::detached(site, operator),
-        Kind { param, expected } => arguments::parameter_of_other_kind(site, param, *expected),
+        Kind { param, expected } => kind_mismatch::of_parameter(site, param, *expected),
         UnknownKind(name) => written_type::unknown_kind(site, name),
         UnknownRelation(name) => written_type::unknown_relation(site, name),
         UnknownDType(name) => written_type::unknown_dtype(site, name),
@@ -45,7 +52,7 @@ pub(super) fn report(site: &ProblemSite<'_, '_, '_>) -> Option<DefDiagnostic> {
         BadBinder { name, kind } => bindings::invalid(site, name, *kind),
         DuplicateParam { name, first } => duplicates::parameter(site, name, *first),
         NoArms => patterns::without_arms(site),
-        ParamWithArgs(param) => arguments::types_of_parameter(site, param),
+        ParamWithArgs(param) => type_arguments::of_parameter(site, param),
         ArgAfterAttr => syntax_error::argument_after_attribute(site),
         StringValue => syntax_error::string_value(site),
         ListValue { is_tuple } => syntax_error::list_value(site, *is_tuple),

@@ -1,13 +1,12 @@
 //! Values whose types cannot be what they have to be, or cannot be inferred, and the limits of inference.
 
 use operators::Operator;
-use syntax::TextRange;
-use types::{Constraint, DataType, MAX_DEPTH, MAX_WEIGHT, Reason, Type, describe};
+use types::{Constraint, MAX_DEPTH, MAX_WEIGHT, Type, describe};
 
-use super::{Code, DefDiagnostic, Report, Site, relation};
+use super::{Code, DefDiagnostic, Site};
 use crate::{
-    body::{ExprRef, LocalRef},
-    check::{cause::Evidence, plural::count},
+    body::LocalRef,
+    check::plural::count,
     infer::{FindingSubject, TypeLimit},
 };
 
@@ -104,55 +103,4 @@ pub(super) fn budget(site: &Site<'_, '_, '_>) -> DefDiagnostic {
     );
     site.diagnostic(Code::InferenceBudget, message)
         .help("write the types of the functions that are called before this place")
-}
-
-/// A condition that is not a scalar `bool`.
-pub(super) fn condition(site: &Site<'_, '_, '_>, ty: &Type) -> Report {
-    let message =
-        format!("the condition of an `if` must be a scalar `bool`, but this is {}", describe(ty));
-    let diagnostic = site.diagnostic(Code::ConditionType, message);
-    let diagnostic = match ty.as_tensor() {
-        Some(tensor) if tensor.dtype.is_bool() && tensor.rank() > 0 => {
-            diagnostic.help("reduce it to one value first: `all(…)` or `any(…)`")
-        }
-        Some(tensor) if tensor.rank() == 0 => {
-            let end = TextRange::empty(diagnostic.range.end());
-            diagnostic
-                .help("compare it: `… != 0`")
-                .fix("Compare with 0", [(end, " != 0".to_owned())])
-        }
-        Some(_) => diagnostic.help("compare elements and reduce: `all(equal(…, …))`"),
-        None => diagnostic,
-    };
-    let evidence = ty.as_tensor().filter(|tensor| tensor.rank() == 0).map(|tensor| {
-        let mut evidence = Evidence::new(site.unit);
-        evidence.cause.values = vec![DataType::BOOL.into(), tensor.dtype.into()];
-        evidence.operands.extend(site.expr_ref());
-        evidence.with_flows(site.view)
-    });
-    Report { diagnostic, evidence }
-}
-
-/// An expression whose type cannot be inferred.
-pub(super) fn unknown_type(
-    site: &Site<'_, '_, '_>,
-    argument: Option<usize>,
-    reason: Option<&Reason>,
-) -> Option<DefDiagnostic> {
-    let expr_ref = site.expr_ref()?;
-    if let Some(reason) = reason {
-        return Some(relation::failed(site.view, expr_ref, "", reason));
-    }
-    let what = site.view.describe(expr_ref);
-    let diagnostic = site.diagnostic(Code::CannotInfer, format!("cannot infer the type of {what}"));
-    let Some(call) = site.view.call(expr_ref) else { return Some(diagnostic) };
-    let Some(&arg) = argument.and_then(|at| call.args.get(at)) else {
-        return Some(diagnostic.help("write the type of the result where it is bound"));
-    };
-    let arg = ExprRef { unit: site.unit, expr: arg };
-    let help = match site.view.variable(arg) {
-        Some(_) => format!("write the type of {} where it is bound", site.view.describe(arg)),
-        None => "bind the argument with its type: `let %a: Tensor[(…), float32] = …;`".into(),
-    };
-    Some(diagnostic.related(site.view.range(arg), "its type is unknown").help(help))
 }
