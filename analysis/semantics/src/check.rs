@@ -48,7 +48,7 @@ use cascades::Cascades;
 use context::{Context, file_context};
 use definition::findings_of;
 use error_ranges::may_follow_from_error;
-use findings::{file, other_text};
+use findings::{other_text, too_many};
 pub use origin::{SizeSource, Step, Trail, chain_of, source_of, trail_of};
 use suggest::Suggestions;
 
@@ -208,7 +208,7 @@ fn limit(found: &mut Vec<Diagnostic>) -> bool {
     found.sort_by_key(|d| d.range.start());
     let severity = rest.first().map_or(Severity::Hint, |d| d.severity);
     let at = found.last().map_or(TextRange::default(), |d| d.range);
-    found.push(file::too_many(at, rest.len(), severity));
+    found.push(too_many::report(at, rest.len(), severity));
     true
 }
 

@@ -16,7 +16,7 @@ use operators::similar;
 use rustc_hash::FxHashSet;
 use syntax::{Node, Parse, SyntaxKind, TextRange, TextSize, Token};
 
-use super::findings::allow_comment;
+use super::findings::{invalid_allow, unused_allow};
 use crate::diagnostic::{Code, Diagnostic, Lint};
 
 /// The comments of a file that allow findings.
@@ -127,7 +127,7 @@ impl Allows {
     }
 
     fn refuse(&mut self, range: TextRange, message: impl Into<String>) {
-        self.invalid.push(allow_comment::invalid(range, message));
+        self.invalid.push(invalid_allow::report(range, message));
     }
 
     /// Reads a comment whose content begins with `relay: allow`.
@@ -169,14 +169,14 @@ impl Allows {
                     removed: removed(list, part, start),
                 }),
                 Some(Err(error)) => {
-                    self.invalid.push(allow_comment::without_level(name_range, error));
+                    self.invalid.push(invalid_allow::without_level(name_range, error));
                 }
                 None if name.is_empty() => {
                     self.refuse(range, "this comment allows nothing: a code is missing");
                 }
                 None => {
                     let near = nearest_code(name);
-                    self.invalid.push(allow_comment::unknown(name_range, name, near));
+                    self.invalid.push(invalid_allow::unknown(name_range, name, near));
                 }
             }
         }
@@ -199,10 +199,10 @@ impl Comment {
         match unused.as_slice() {
             [] => Vec::new(),
             all if all.len() == self.codes.len() => {
-                vec![allow_comment::unused(self.range, all.iter().map(|a| a.code), self.whole)]
+                vec![unused_allow::report(self.range, all.iter().map(|a| a.code), self.whole)]
             }
             some => {
-                some.iter().map(|a| allow_comment::unused(a.range, [a.code], a.removed)).collect()
+                some.iter().map(|a| unused_allow::report(a.range, [a.code], a.removed)).collect()
             }
         }
     }

@@ -7,7 +7,7 @@ use weights::CONSTANT;
 
 use super::{
     constant_set::{ConstantSet, bytes_of},
-    findings::metadata,
+    findings::{duplicate_constant, unused_constant},
 };
 use crate::{
     db::Db,
@@ -43,7 +43,7 @@ pub(super) fn check<'db>(
     let unused: BTreeMap<u32, Option<u32>> =
         (0..count).filter(is_unused).map(|entry| (entry, None)).collect();
     if !unused.is_empty() {
-        found.push(metadata::unused_constants(&set(unused)));
+        found.push(unused_constant::report(&set(unused)));
     }
     let repeated: BTreeMap<u32, Option<u32>> = weights
         .repeated()
@@ -56,6 +56,6 @@ pub(super) fn check<'db>(
         .map(|&(entry, first)| (entry, Some(first)))
         .collect();
     if !repeated.is_empty() {
-        found.push(metadata::duplicate_constants(&set(repeated)));
+        found.push(duplicate_constant::report(&set(repeated)));
     }
 }

@@ -1,38 +1,70 @@
-//! What a user sees of the findings: for each code with much to say, or for the codes about a part of a module, a file
-//! with the messages, labels, help, related places and fixes. [`report`] chooses the file for a finding of inference,
+//! What a user sees of the findings: for each code, or for each kind that has several codes, a file with its message,
+//! labels, help, related places and fixes. [`report`] chooses the file for a finding of inference,
 //! [`super::problems::report`] for a problem of lowering, [`super::syntax_errors`] for a syntax error,
 //! [`super::lints`] for valid code, [`super::names`] for the names of a module and [`super::allows`] for a comment.
 //! The pages of the codes are in `codes.md` of the crate `relay-codes`.
 
-pub(super) mod allow_comment;
 mod argument_count;
 pub(super) mod attribute_type;
 pub(super) mod attribute_value;
-pub(super) mod attributes;
-pub(super) mod bindings;
+pub(super) mod attributes_not_taken;
 mod cannot_infer;
 mod condition_type;
-pub(super) mod duplicates;
-pub(super) mod file;
-mod inferred;
+pub(super) mod duplicate_attribute;
+pub(super) mod duplicate_constant;
+pub(super) mod duplicate_constructor;
+pub(super) mod duplicate_definition;
+pub(super) mod duplicate_parameter;
+pub(super) mod extern_constructors;
+mod higher_rank;
+mod inference_budget;
+mod infinite_type;
+pub(super) mod invalid_allow;
+pub(super) mod invalid_binder;
 pub(super) mod kind_mismatch;
-pub(super) mod metadata;
+mod match_not_exhaustive;
+pub(super) mod match_without_arms;
+mod metadata_entry;
+pub(super) mod metadata_unreadable;
 mod mismatch;
+mod missing_annotation;
 pub(super) mod missing_attribute;
-pub(super) mod number;
+pub(super) mod negative_size;
+mod no_relation;
+mod not_callable;
+pub(super) mod number_range;
+pub(super) mod number_suffix;
+pub(super) mod open_field;
 pub(super) mod other_text;
-pub(super) mod patterns;
+mod pattern_arity;
+mod pattern_type;
+mod projection;
 pub(super) mod python_call;
 pub(super) mod relation;
+pub(super) mod shadowed_parameter;
 pub(super) mod stale_type_comment;
 pub(super) mod syntax_error;
+pub(super) mod too_many;
+pub(super) mod tvm_detached_attributes;
 pub(super) mod type_arguments;
+mod type_too_large;
 pub(super) mod undefined_result;
+pub(super) mod unknown_attribute;
+mod unknown_constructor;
+pub(super) mod unknown_dtype;
 mod unknown_global;
+pub(super) mod unknown_kind;
 pub(super) mod unknown_name;
+pub(super) mod unknown_relation;
 pub(super) mod unknown_type;
 pub(super) mod unknown_variable;
-pub(super) mod written_type;
+pub(super) mod unknown_version;
+mod unproven_relation;
+mod unreachable_arm;
+mod untyped_constant;
+pub(super) mod unused_allow;
+pub(super) mod unused_binding;
+pub(super) mod unused_constant;
 
 use syntax::TextRange;
 
@@ -111,46 +143,44 @@ pub(super) fn report(view: &CheckView<'_, '_>, unit: UnitId, finding: &Finding) 
         Unresolved(UnresolvedName::Operator(name)) => unknown_name::report(site, name)?.into(),
         Unresolved(UnresolvedName::Global(name)) => unknown_global::report(site, name)?.into(),
         Unresolved(UnresolvedName::Constructor(name)) => {
-            patterns::unknown_constructor(site, name).into()
+            unknown_constructor::report(site, name).into()
         }
         Unresolved(UnresolvedName::Metadata { key, index }) => {
-            metadata::missing_entry(site, key, *index)?.into()
+            metadata_entry::report(site, key, *index)?.into()
         }
         Remark(infer::Remark::Undecided(reason)) => relation::undecided(site, reason)?.into(),
         Remark(infer::Remark::Uncomputable(reason)) => relation::uncomputable(site, reason)?.into(),
-        Remark(infer::Remark::NoRule(operator)) => inferred::no_relation(site, operator).into(),
-        Remark(infer::Remark::Unreachable) => patterns::unreachable_arm(site).into(),
-        Remark(infer::Remark::UntypedConstant) => metadata::untyped_constant(site).into(),
+        Remark(infer::Remark::NoRule(operator)) => no_relation::report(site, operator).into(),
+        Remark(infer::Remark::Unreachable) => unreachable_arm::report(site).into(),
+        Remark(infer::Remark::UntypedConstant) => untyped_constant::report(site).into(),
         Relation { operator, reason } => relation::report(site, operator, reason)?,
         Unknown { argument, reason } => {
             cannot_infer::report(site, *argument, reason.as_deref())?.into()
         }
-        UnknownVariable => inferred::missing_annotation(site)?.into(),
+        UnknownVariable => missing_annotation::report(site)?.into(),
         // `tvm` reports it once for the definition.
         Open => return None,
         Mismatch { what, found, expected, conflict } => {
             mismatch::report(site, *what, found, expected, conflict)?
         }
         Condition(ty) => condition_type::report(site, ty),
-        NotCallable(ty) => inferred::not_callable(site, ty).into(),
-        SelfApplication => inferred::infinite_type(site).into(),
-        HigherRank(ty) => inferred::higher_rank(site, ty)?.into(),
-        Unproven(constraint) => inferred::unproven_relation(site, constraint).into(),
-        TooLarge(limit) => inferred::type_too_large(site, *limit)?.into(),
-        Budget => inferred::budget(site).into(),
-        NumberRange { value, dtype } => number::out_of_range(site, *value, *dtype).into(),
+        NotCallable(ty) => not_callable::report(site, ty).into(),
+        SelfApplication => infinite_type::report(site).into(),
+        HigherRank(ty) => higher_rank::report(site, ty)?.into(),
+        Unproven(constraint) => unproven_relation::report(site, constraint).into(),
+        TooLarge(limit) => type_too_large::report(site, *limit)?.into(),
+        Budget => inference_budget::report(site).into(),
+        NumberRange { value, dtype } => number_range::report(site, *value, *dtype).into(),
         Arity { expected, found } => argument_count::report(site, *expected, *found)?,
         ValueAttributes { operator, missing } => {
             missing_attribute::report(site, operator, missing).into()
         }
-        Projection { index, ty } => inferred::projection(site, *index, ty).into(),
+        Projection { index, ty } => projection::report(site, *index, ty).into(),
         PatternArity { name, expected, found } => {
-            patterns::arity(site, name.as_ref(), *expected, *found).into()
+            pattern_arity::report(site, name.as_ref(), *expected, *found).into()
         }
-        PatternType { pattern, scrutinee } => {
-            patterns::of_other_type(site, pattern, scrutinee).into()
-        }
-        NotExhaustive(missing) => patterns::not_exhaustive(site, missing)?.into(),
+        PatternType { pattern, scrutinee } => pattern_type::report(site, pattern, scrutinee).into(),
+        NotExhaustive(missing) => match_not_exhaustive::report(site, missing)?.into(),
         TypeArgs { expected, found } => type_arguments::report(site, *expected, *found)?.into(),
         TypeArgKind { index, expected } => kind_mismatch::report(site, *index, *expected)?.into(),
     };

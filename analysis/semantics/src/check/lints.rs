@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashMap;
 
-use super::findings::{bindings, stale_type_comment, undefined_result};
+use super::findings::{shadowed_parameter, stale_type_comment, undefined_result, unused_binding};
 use crate::{
     body::*, diagnostic::DefDiagnostic, effects::is_needed_unused, features::UnitFeatures,
     scope::is_marked_unused, view::View,
@@ -25,7 +25,7 @@ pub(super) fn check_def(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     }
     for &(binding, hidden) in &view.scopes.shadows {
         if view.unit(hidden.unit).kind == UnitKind::Header {
-            found.push(bindings::shadowed_parameter(view, binding, hidden));
+            found.push(shadowed_parameter::report(view, binding, hidden));
         }
     }
 }
@@ -65,10 +65,10 @@ fn check_unused(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
             // Reported with the first binding of this stem.
             Some((_, 0)) => {}
             Some((stem, count)) if *count >= MIN_GENERATED => {
-                found.push(bindings::unused_generated(view, binding, stem, *count - 1));
+                found.push(unused_binding::generated(view, binding, stem, *count - 1));
                 *count = 0;
             }
-            _ => found.push(bindings::unused(view, binding)),
+            _ => found.push(unused_binding::report(view, binding)),
         }
     }
 }

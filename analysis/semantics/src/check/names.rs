@@ -8,8 +8,8 @@ use super::{
     check_view::CheckView,
     constants,
     findings::{
-        duplicates, kind_mismatch, metadata, type_arguments, unknown_type, unknown_variable,
-        written_type,
+        duplicate_constructor, duplicate_definition, extern_constructors, kind_mismatch,
+        metadata_unreadable, type_arguments, unknown_type, unknown_variable,
     },
     problems,
     site::ProblemSite,
@@ -40,7 +40,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 match first.get(name) {
                     Some(&other) => {
                         let there = other.name_range(db) + other.start(db);
-                        found.push(duplicates::definition(name, range, there));
+                        found.push(duplicate_definition::report(name, range, there));
                     }
                     None => {
                         first.insert(name, def);
@@ -49,7 +49,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
             }
             DefKind::Metadata => {
                 if metadata.is_some() {
-                    found.push(duplicates::metadata(start_of_metadata(db, def)));
+                    found.push(duplicate_definition::of_metadata(start_of_metadata(db, def)));
                 }
                 metadata = Some(def);
             }
@@ -62,7 +62,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 let range = range + def.start(db);
                 let name = constructor.name.clone();
                 if let Some(&there) = constructors.get(&name) {
-                    found.push(duplicates::constructor(&name, range, there));
+                    found.push(duplicate_constructor::report(&name, range, there));
                 } else {
                     constructors.insert(name, range);
                 }
@@ -73,7 +73,7 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
     match section.error() {
         None => constants::check(db, module, def, &section, found),
         Some(error) => {
-            found.push(metadata::unreadable(start_of_metadata(db, def), error));
+            found.push(metadata_unreadable::report(start_of_metadata(db, def), error));
         }
     }
 }
@@ -95,7 +95,7 @@ pub(super) fn check_type<'db>(db: &'db dyn Db, def: Def<'db>, found: &mut Vec<De
         found.extend(problems::report(&ProblemSite::of_type(&type_def, problem)));
     }
     if type_def.adt.is_extern && !type_def.adt.constructors.is_empty() {
-        found.push(written_type::extern_constructors(def.name_range(db)));
+        found.push(extern_constructors::report(def.name_range(db)));
     }
 }
 

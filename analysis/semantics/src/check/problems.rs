@@ -5,9 +5,11 @@ use operators::attrs::AttrProblem;
 
 use super::{
     findings::{
-        attribute_type, attribute_value, attributes, bindings, duplicates, kind_mismatch,
-        missing_attribute, number, patterns, python_call, syntax_error, type_arguments,
-        unknown_name, written_type,
+        attribute_type, attribute_value, attributes_not_taken, duplicate_attribute,
+        duplicate_parameter, invalid_binder, kind_mismatch, match_without_arms, missing_attribute,
+        negative_size, number_range, number_suffix, open_field, python_call, syntax_error,
+        tvm_detached_attributes, type_arguments, unknown_attribute, unknown_dtype, unknown_kind,
+        unknown_name, unknown_relation,
     },
     site::ProblemSite,
 };
@@ -20,7 +22,7 @@ pub(super) fn report(site: &ProblemSite<'_, '_, '_>) -> Option<DefDiagnostic> {
     Some(match &site.problem.kind {
         Attr { operator, name, problem } => match *problem {
             AttrProblem::Unknown { nearest, .. } => {
-                attributes::unknown(site, operator, name, nearest)
+                unknown_attribute::report(site, operator, name, nearest)
             }
             AttrProblem::Type { expected, none, .. } => {
                 attribute_type::report(site, operator, name, (expected, none))
@@ -38,20 +40,20 @@ pub(super) fn report(site: &ProblemSite<'_, '_, '_>) -> Option<DefDiagnostic> {
                 attribute_value::type_key(site, operator, expected)
             }
             AttrProblem::Missing { name } => missing_attribute::of_call(site, operator, name),
-            AttrProblem::Twice { .. } => duplicates::attribute(site, operator, name),
+            AttrProblem::Twice { .. } => duplicate_attribute::report(site, operator, name),
         },
-        AttrsNotTaken { callee, .. } => attributes::not_taken(site, callee),
-        DetachedAttrs(operator) => attributes::detached(site, operator),
+        AttrsNotTaken { callee, .. } => attributes_not_taken::report(site, callee),
+        DetachedAttrs(operator) => tvm_detached_attributes::report(site, operator),
         Kind { param, expected } => kind_mismatch::of_parameter(site, param, *expected),
-        UnknownKind(name) => written_type::unknown_kind(site, name),
-        UnknownRelation(name) => written_type::unknown_relation(site, name),
-        UnknownDType(name) => written_type::unknown_dtype(site, name),
-        NumberRange { text, dtype } => number::literal_out_of_range(site, text, *dtype),
-        NumberSuffix(suffix) => number::unknown_suffix(site, suffix),
-        NegativeDim(size) => written_type::negative_size(site, *size),
-        BadBinder { name, kind } => bindings::invalid(site, name, *kind),
-        DuplicateParam { name, first } => duplicates::parameter(site, name, *first),
-        NoArms => patterns::without_arms(site),
+        UnknownKind(name) => unknown_kind::report(site, name),
+        UnknownRelation(name) => unknown_relation::report(site, name),
+        UnknownDType(name) => unknown_dtype::report(site, name),
+        NumberRange { text, dtype } => number_range::of_literal(site, text, *dtype),
+        NumberSuffix(suffix) => number_suffix::report(site, suffix),
+        NegativeDim(size) => negative_size::report(site, *size),
+        BadBinder { name, kind } => invalid_binder::report(site, name, *kind),
+        DuplicateParam { name, first } => duplicate_parameter::report(site, name, *first),
+        NoArms => match_without_arms::report(site),
         ParamWithArgs(param) => type_arguments::of_parameter(site, param),
         ArgAfterAttr => syntax_error::argument_after_attribute(site),
         StringValue => syntax_error::string_value(site),
@@ -59,7 +61,7 @@ pub(super) fn report(site: &ProblemSite<'_, '_, '_>) -> Option<DefDiagnostic> {
         PythonCall(call) => python_call::of_call(site, call),
         PythonExpr(expr) => python_call::of_expr(site, expr),
         PythonName(operator) => unknown_name::with_modules(site, operator),
-        OpenField => written_type::open_field(site),
+        OpenField => open_field::report(site),
         Unqualified(_) | PrintedTypes => return None,
     })
 }

@@ -3,7 +3,7 @@
 use syntax::{Mistake, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize};
 
 use super::{
-    findings::{file, syntax_error},
+    findings::{syntax_error, unknown_version},
     site::SyntaxSite,
 };
 use crate::{
@@ -18,7 +18,7 @@ fn report(site: &SyntaxSite<'_, '_>) -> Option<Diagnostic> {
     Some(match &site.error.kind {
         Expected { expected, found, open } => syntax_error::expected(site, expected, *found, *open),
         Unexpected(kind) => syntax_error::unexpected(site, *kind),
-        UnknownVersion => file::unknown_version(site.error.range),
+        UnknownVersion => unknown_version::report(site.error.range),
         _ => return syntax_error::plain(site.error),
     })
 }

@@ -1,24 +1,11 @@
-//! Comments that allow findings.
+//! A comment that should allow findings, and does not.
 
 use syntax::TextRange;
 
 use crate::diagnostic::{Code, Diagnostic, NoLevel};
 
-/// Reports codes of a comment; the fix removes the range `removed`.
-pub(in crate::check) fn unused(
-    range: TextRange,
-    codes: impl IntoIterator<Item = Code>,
-    removed: TextRange,
-) -> Diagnostic {
-    let names: Vec<String> = codes.into_iter().map(|code| format!("`{code}`")).collect();
-    let message = format!("there is no {} here to allow", names.join(" or "));
-    Diagnostic::new(Code::UnusedAllow, range, message)
-        .unnecessary()
-        .fix("Remove it", [(removed, String::new())])
-}
-
 /// A comment of another form.
-pub(in crate::check) fn invalid(range: TextRange, message: impl Into<String>) -> Diagnostic {
+pub(in crate::check) fn report(range: TextRange, message: impl Into<String>) -> Diagnostic {
     let help = "write `relay: allow(unused-binding)`; `relay-analyzer explain` lists the codes";
     Diagnostic::new(Code::InvalidAllow, range, message).help(help)
 }
