@@ -95,7 +95,7 @@ fn symbol_at(db: &dyn Db, file: SourceFile, offset: TextSize) -> Result<SymbolUs
 fn refuse_foreign(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> Result<(), Refusal> {
     let of_prelude =
         |name: &str| Err(format!("`{name}` belongs to the prelude and cannot be renamed"));
-    // Whether the data type that declares a name is of the prelude; `None` if there is none.
+    // True if the data type that declares a name is in the prelude; `None` if no data type declares it.
     let of_adt = |name: &str, from_prelude: Option<bool>| match from_prelude {
         Some(true) if !place.def.file(db).is_prelude(db) => of_prelude(name),
         Some(_) => Ok(()),

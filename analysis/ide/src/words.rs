@@ -21,7 +21,7 @@ pub fn bytes(n: u64) -> String {
 fn scaled(n: u64, base: f64, units: [&str; 5]) -> String {
     let mut size = n as f64 / base;
     let mut unit = 0;
-    // What would be rounded to the next unit has that unit.
+    // A value that rounds to 1 of the next unit is shown in that unit.
     while size >= base - 0.05 && unit + 1 < units.len() {
         size /= base;
         unit += 1;
@@ -32,7 +32,7 @@ fn scaled(n: u64, base: f64, units: [&str; 5]) -> String {
 /// Formats a time: `2.50 s`, `12.3 ms`, `45.6 µs`.
 pub fn duration(time: Duration) -> String {
     match time.as_secs_f64() {
-        // What would be rounded to the next unit has that unit.
+        // A value that rounds to 1 of the next unit is shown in that unit.
         seconds if seconds >= 0.99995 => format!("{seconds:.2} s"),
         seconds if seconds >= 0.99995e-3 => format!("{:.1} ms", seconds * 1e3),
         seconds => format!("{:.1} µs", seconds * 1e6),

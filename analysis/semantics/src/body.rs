@@ -93,7 +93,7 @@ pub type Units = List<Arc<Unit>, UnitsSummary>;
 pub struct Body {
     /// The header, the statements, and the tail expression.
     pub units: Units,
-    /// What follows from the units.
+    /// The summary of all units.
     pub summary: UnitsSummary,
 }
 

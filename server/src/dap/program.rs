@@ -45,9 +45,9 @@ pub(super) struct Program {
     pub(super) limits: Limits,
     /// The errors of the text, at which runs stop.
     pub(super) errors: Vec<Diagnostic>,
-    /// What [`Program::points`] returns, once it is needed: a run without breakpoints needs none.
+    /// Computed by the first call of [`Program::points`]: a run without breakpoints needs none.
     points: Arc<OnceLock<Vec<Point>>>,
-    /// What [`Program::calls`] returns, once it is needed.
+    /// Computed by the first call of [`Program::calls`].
     calls: Arc<OnceLock<Vec<TextRange>>>,
 }
 

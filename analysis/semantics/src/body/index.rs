@@ -61,7 +61,7 @@ impl Numbers {
 /// The uses of the variables of a list, those of one after another.
 #[derive(Debug)]
 struct Uses {
-    /// Where the uses of each variable begin, and where those of the last one end.
+    /// The start of the uses of each variable, and the end of those of the last one.
     starts: Vec<u32>,
     exprs: Vec<ExprId>,
 }
