@@ -112,7 +112,7 @@ impl<'b> ChangedUnits<'b> {
         // Before the edit, no other variable had the name of an old one. That is known of names in
         // `let` and of parameters only, and not where a graph binding has such a name.
         let were_unique =
-            !known.equal_names && !self.before.units_with(UnitFeatures::PROBLEM).next().is_some();
+            !known.equal_names && self.before.units_with(UnitFeatures::PROBLEM).next().is_none();
         for (name, binder) in old {
             let is_number = || name.as_bytes().get(1).is_none_or(u8::is_ascii_digit);
             if were_unique && binder.kind != BinderKind::Graph && !is_number() {
