@@ -65,7 +65,7 @@ pub(in crate::check) fn report(
         return diagnostic.help(format!("did you mean `{near}`?")).change(range, *near);
     }
     if let Some((receiver, member)) = bare.split_once('.')
-        && candidates.iter().any(|known| known.name[1..] == *receiver)
+        && candidates.iter().any(|known| known.name.strip_prefix('%') == Some(receiver))
     {
         return member_of(view, diagnostic, range, receiver, member);
     }
@@ -247,7 +247,9 @@ fn visible<'v>(
         let range = view.place(number, own.binder(binder).range);
         own.binds != Some(binder) && range.end() <= used.start() && is_around(view, range, used)
     });
-    before.chain(inner.map(move |binder| candidate(number, binder)))
+    // A binding whose name is missing has none.
+    let all = before.chain(inner.map(move |binder| candidate(number, binder)));
+    all.filter(|candidate| !candidate.name.is_empty())
 }
 
 /// Returns true if the variable that is bound at `binder` is in scope at `used`, after it.
