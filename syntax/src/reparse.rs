@@ -170,6 +170,15 @@ impl Parse {
         })
     }
 
+    /// Returns true if an error, such as one about two brackets, is partly in a range and partly outside of it. Whether it
+    /// is reported depends on both parts.
+    fn has_error_across(&self, range: TextRange) -> bool {
+        self.errors.iter().any(|e| {
+            let part = e.range.intersect(range).filter(|part| !part.is_empty());
+            part.is_some_and(|part| part != e.range && part != range)
+        })
+    }
+
     /// Returns true if a node follows the run, and an error about a missing token between the two may
     /// belong to it: such an error is reported after the previous token.
     fn may_miss_token(&self, run: &Run) -> bool {
@@ -268,7 +277,7 @@ impl Parse {
     }
 
     fn parse_run(&self, text: &dyn Source, edit: &Edit, run: &Run) -> Option<Parse> {
-        if self.may_miss_token(run) {
+        if self.may_miss_token(run) || self.has_error_across(run.range) {
             return None;
         }
         let delta = edit.delta();

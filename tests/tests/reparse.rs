@@ -74,6 +74,49 @@ fn chain_of_pairs() -> String {
     (0..100).map(|i| format!("  %{i} = (%x, {i});\n")).collect()
 }
 
+/// The bracket that is open in one definition is taken for one that the next definition closes.
+#[test]
+fn errors_across_an_edited_definition_are_reported_anew() {
+    let mut text = "\
+# The notation of the Relay manual: comments with a hash, `data`, kinds, no semicolons.
+data Nat {
+  Z : () -> Nat
+  S : (Nat) -> Nat
+}
+
+def @plus<s : Shape, bt : BaseType>(%a : Tenelsesor[s, bt], %b : Tensor[s, bt]) -> T(ensor[s, bt] {
+  add(%a, %b)
+}
+
+def @is_zero(%n : Nat[]) -> bool {
+)  match(%n) {
+    case Z() { True }
+    case S(%m) { False }
+ -> }
+}
+
+def @main(%axis=1@plus<(10, 10), float3>(%x, %x)
+  %1 = @plus<(10, 10), float32>(%0, %0)
+  if (@is_zero(S(Z()))) { %0 } else { %1 }
+}
+"
+    .to_owned();
+    let before = parse(&text);
+    let start = text.find("t], %b").expect("a parameter") as u32;
+    let end = text.find(" add(").expect("a body") as u32;
+    let range = TextRange::new(start.into(), end.into());
+    assert!(
+        before
+            .errors
+            .iter()
+            .any(|e| e.range.contains(range.end()) && e.range.start() > range.start())
+    );
+    let edit = Edit { range, insert: ";".into() };
+    edit.apply(&mut text);
+    let after = before.reparse(&text, &edit);
+    assert_eq!(sorted(&after), sorted(&parse(&text)));
+}
+
 #[test]
 fn reparse_equals_full_parse() {
     let mut texts: BTreeMap<String, String> = corpus::examples().into_iter().collect();
