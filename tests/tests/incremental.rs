@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use relay_tests::{corpus, edits};
+use relay_tests::{corpus, edits, notes::note, variables};
 use semantics::{
     Database, SourceFile, all_defs, body, check_file, global_type, inference, module, module_types,
     types_in,
@@ -112,14 +112,24 @@ fn assert_as_from_scratch(db: &Database, file: SourceFile, text: &str, what: &st
     assert_eq!(check_file(db, file), check_file(&fresh, fresh_file), "diagnostics {what}");
 }
 
+/// `RELAY_EDITS=200000` sets the least number of edits.
 #[test]
 fn results_after_edits_equal_those_of_a_fresh_database() {
-    for seed in 11..16 {
-        edits_equal_a_fresh_database(seed);
+    let least = variables::chosen("RELAY_EDITS").unwrap_or(9_000);
+    note(&format!("{least} edits (RELAY_EDITS)"));
+    let mut count = 0;
+    for seed in 11.. {
+        count += edits_equal_a_fresh_database(seed);
+        if count >= least {
+            break;
+        }
     }
+    println!("{count} edits");
 }
 
-fn edits_equal_a_fresh_database(seed: u64) {
+/// Returns the number of edits.
+fn edits_equal_a_fresh_database(seed: u64) -> usize {
+    let mut count = 0;
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut texts = corpus::examples();
     texts.push(("chain".into(), corpus::chain(40)));
@@ -139,8 +149,8 @@ fn edits_equal_a_fresh_database(seed: u64) {
                 };
                 edit.apply(&mut text);
                 db.apply(file, &edit);
-                let fresh = Database::new();
-                let mut fresh = fresh;
+                count += 1;
+                let mut fresh = Database::new();
                 fresh.set_tvm(strict);
                 let fresh_file = fresh.add_file(&text, ParseLimits::default());
                 let what = format!("of {name} after round {round}, strict {strict}:\n{text}");
@@ -149,6 +159,44 @@ fn edits_equal_a_fresh_database(seed: u64) {
             }
             text = original;
         }
+    }
+    count
+}
+
+/// Equal statements that follow each other get findings, and lose them, when the types of what they use change.
+#[test]
+fn findings_of_equal_statements_follow_a_header() {
+    let mut text = corpus::chain(40);
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    for parameter in ["%x: ", "%w: "] {
+        let at = text.find(parameter).expect("a parameter") + parameter.len();
+        let mut before = "Tensor[(1, 64), float32]";
+        let types = [
+            "Tensor[(1, 1), float32]",
+            "Tensor[(1, 6), float32]",
+            "Tensor[(1, ?), float32]",
+            "Tensor[(1, n), float32]",
+            "Tensor[(1, 6_4), float32]",
+            "Tensor[(3, 64), float32]",
+            "Tensor[(1, 64), float16]",
+            before,
+        ];
+        for first in types {
+            for second in types {
+                for after in [first, second] {
+                    edited(&mut db, file, &mut text, at, before, after);
+                    assert_as_from_scratch(
+                        &db,
+                        file,
+                        &text,
+                        &format!("{parameter}{before} to {after}"),
+                    );
+                    before = after;
+                }
+            }
+        }
+        edited(&mut db, file, &mut text, at, before, types[types.len() - 1]);
     }
 }
 

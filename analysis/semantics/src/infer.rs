@@ -303,7 +303,7 @@ impl<'a> Infer<'a> {
             let Some((types, is_changed)) = replaced.get(before, inputs) else { return unit };
             let types = types.clone();
             known.note_followed(unit, is_changed);
-            self.done[0].push(types);
+            self.reuse(unit, types);
         }
         units.end
     }
