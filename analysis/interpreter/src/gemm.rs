@@ -1,7 +1,10 @@
 //! Products of matrices.
 
 mod float;
+mod lines;
+mod real;
 mod tile;
+mod winograd;
 
 use ndarray::{ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, RemoveAxis, Slice};
 
@@ -17,6 +20,7 @@ use types::DataType;
 
 pub(crate) use float::AlignedElements;
 pub(crate) use tile::{Shape, Windows};
+pub(crate) use winograd::{Operands, PlaneSizes};
 
 /// The chain that is applied to a product, and the number of the first element of the product in the
 /// tensor of the chain.
@@ -77,6 +81,12 @@ pub(crate) trait Gemm: Element {
     /// Multiplies rows by windows, without checks for cancellation.
     fn windows(_: Windows<'_, '_, Self>) {}
 
+    /// Convolves windows of 3 × 3 in tiles. Returns false, with `to` unspecified, if this does not pay off, or would be
+    /// less exact. Only in single precision.
+    fn convolve_tiles(_: Operands<'_, Self>, _to: &mut [Self], _: Epilogue<'_>) -> bool {
+        false
+    }
+
     /// Adds `factor` times every `stride`th element of `from` to the elements of `to`.
     fn add_scaled(to: &mut [Self], from: &[Self], stride: usize, factor: Self);
 }
@@ -123,6 +133,14 @@ reals! {
     f32 {
         fn apply_chain(chain: &Chain, at: usize, elements: &mut [f32], scratch: &mut Scratch) {
             chain.apply(at, elements, scratch);
+        }
+
+        fn convolve_tiles(
+            operands: Operands<'_, f32>,
+            to: &mut [f32],
+            epilogue: Epilogue<'_>,
+        ) -> bool {
+            winograd::convolve(operands, to, epilogue)
         }
     }
     f64

@@ -16,7 +16,7 @@ use super::{
     nn_dense::{claimed_chain, finish, out_dtype},
     prelude::*,
 };
-use crate::gemm::{Epilogue, Gemm, each_sum_type, operand, sum_type};
+use crate::gemm::{Epilogue, Gemm, Operands, PlaneSizes, each_sum_type, operand, sum_type};
 use crate::parallel::{each_item, threads};
 
 pub(super) static KERNELS: &[Kernel] = &[
@@ -433,6 +433,23 @@ fn by_columns<T: Gemm>(
     let direct = window == 1
         && walks.iter().all(|walk| walk.stride == 1 && walk.before == 0)
         && places == area;
+    if let &[rows, columns] = walks
+        && [rows, columns].iter().all(|walk| (walk.window, walk.stride, walk.dilation) == (3, 1, 1))
+    {
+        let sizes = PlaneSizes {
+            channels,
+            outputs,
+            height: rows.size,
+            width: columns.size,
+            top: rows.before,
+            left: columns.before,
+            lines: rows.count,
+            count: columns.count,
+        };
+        if T::convolve_tiles(Operands { sizes, planes, filter }, to, epilogue) {
+            return;
+        }
+    }
     if !direct && windows::by_windows(planes, filter, walks, (channels, outputs), to, epilogue) {
         return;
     }

@@ -10,7 +10,8 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis, Slice};
 
 use super::{
     Epilogue, Gemm,
-    tile::{Block, Real, Shape, panels, shape},
+    real::Real,
+    tile::{Block, Shape, panels, shape},
 };
 use crate::{
     allocate::{recycle, repeated},
@@ -30,7 +31,7 @@ const WORK: usize = 1 << 24;
 /// The number of multiplications below which a product stays on one thread.
 const MIN_PARALLEL: usize = 1 << 18;
 /// The number of parts of the work per thread: a thread that is delayed leaves its parts to others.
-const PARTS_PER_THREAD: usize = 4;
+const PARTS_PER_THREAD: usize = 8;
 /// The size of a cache line and of the largest vector, in bytes.
 const LINE: usize = 64;
 

@@ -11,110 +11,26 @@
     reason = "adapters of iterators are not always inlined into functions with more instructions"
 )]
 
-use std::{marker::PhantomData, ops::AddAssign};
+use std::marker::PhantomData;
 
 use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis, Slice};
 use pulp::{Simd, WithSimd};
 
-use crate::{allocate::repeated, tensor::Element, wide::ARCH};
+use super::{lines::ResultLines, real::Real};
+use crate::{allocate::repeated, wide::ARCH};
 
 /// The maximum number of vectors in a row of a tile.
 const MAX_VECTORS: usize = 3;
 /// The maximum number of rows of a tile.
-const MAX_ROWS: usize = 8;
+pub(super) const MAX_ROWS: usize = 8;
 /// The number of vectors in a row of a tile for 16 registers. Besides the tile, a row of the right matrix and
 /// an element of the left one need registers: with 4 rows of 3 vectors there are none to spare, and the
 /// compiler keeps a part of the tile in memory, which doubles the time.
 const FEW_VECTORS: usize = 2;
 /// The number of rows of a tile for 16 registers.
-const FEW_ROWS: usize = 6;
+pub(super) const FEW_ROWS: usize = 6;
 /// The maximum number of elements of a row of a tile.
 const MAX_COLUMNS: usize = 16 * MAX_VECTORS;
-
-/// Floating point numbers that are multiplied in vectors.
-pub(crate) trait Real: Element + AddAssign {
-    /// A vector of numbers.
-    type Vector<S: Simd>: Copy;
-
-    fn zeros<S: Simd>(simd: S) -> Self::Vector<S>;
-    fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S>;
-    /// Computes `a · b + c`.
-    fn mul_add<S: Simd>(
-        simd: S,
-        a: Self::Vector<S>,
-        b: Self::Vector<S>,
-        c: Self::Vector<S>,
-    ) -> Self::Vector<S>;
-    /// Returns the sum of the elements of a vector.
-    fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self;
-    /// Returns a vector of these elements, followed by zeros.
-    fn padded<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S>;
-    fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
-    fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>];
-    /// Returns the number of elements of a vector.
-    fn lanes<S: Simd>() -> usize;
-}
-
-macro_rules! reals {
-    ($($ty:ident $vector:ident $lanes:ident $splat:ident $mul_add:ident $sum:ident $padded:ident
-        $vectors:ident $vectors_mut:ident;)*) => {
-        $(impl Real for $ty {
-            type Vector<S: Simd> = S::$vector;
-
-            #[inline(always)]
-            fn zeros<S: Simd>(simd: S) -> Self::Vector<S> {
-                simd.$splat(0.0)
-            }
-
-            #[inline(always)]
-            fn splat<S: Simd>(simd: S, x: Self) -> Self::Vector<S> {
-                simd.$splat(x)
-            }
-
-            #[inline(always)]
-            fn mul_add<S: Simd>(
-                simd: S,
-                a: Self::Vector<S>,
-                b: Self::Vector<S>,
-                c: Self::Vector<S>,
-            ) -> Self::Vector<S> {
-                simd.$mul_add(a, b, c)
-            }
-
-            #[inline(always)]
-            fn sum<S: Simd>(simd: S, vector: Self::Vector<S>) -> Self {
-                simd.$sum(vector)
-            }
-
-            #[inline(always)]
-            fn padded<S: Simd>(simd: S, elements: &[Self]) -> Self::Vector<S> {
-                simd.$padded(elements)
-            }
-
-            #[inline(always)]
-            fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>] {
-                S::$vectors(slice).0
-            }
-
-            #[inline(always)]
-            fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>] {
-                S::$vectors_mut(slice).0
-            }
-
-            #[inline(always)]
-            fn lanes<S: Simd>() -> usize {
-                S::$lanes
-            }
-        })*
-    };
-}
-
-reals! {
-    f32 f32s F32_LANES splat_f32s mul_add_e_f32s reduce_sum_f32s partial_load_f32s
-        as_simd_f32s as_mut_simd_f32s;
-    f64 f64s F64_LANES splat_f64s mul_add_e_f64s reduce_sum_f64s partial_load_f64s
-        as_simd_f64s as_mut_simd_f64s;
-}
 
 /// The largest tile on this processor.
 #[derive(Clone, Copy)]
@@ -146,7 +62,7 @@ pub(crate) fn shape<T: Real>() -> Shape {
 }
 
 /// Returns true if a tile of [`MAX_ROWS`] by [`MAX_VECTORS`] fits into the registers.
-fn has_many_registers<S: Simd>() -> bool {
+pub(super) fn has_many_registers<S: Simd>() -> bool {
     S::REGISTER_COUNT >= 32
 }
 
@@ -254,6 +170,22 @@ impl<T: Real> Columns<T> for ScatteredRows<'_, T> {
     }
 }
 
+/// Rows at equal distances.
+#[derive(Clone, Copy)]
+struct StridedRows<'a, T> {
+    elements: &'a [T],
+    stride: usize,
+}
+
+impl<T: Real> Columns<T> for StridedRows<'_, T> {
+    #[inline(always)]
+    fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]> {
+        let start = k * self.stride;
+        let row = self.elements.get(start..start + VECTORS * T::lanes::<S>())?;
+        pulp::as_arrays::<VECTORS, _>(T::vectors::<S>(row)).0.first()
+    }
+}
+
 /// Rows times panels.
 pub(crate) struct Block<'a, 'c, T> {
     /// The rows of the left matrix, whose starts are `apart` elements from one another.
@@ -278,32 +210,88 @@ impl<T: Real> Block<'_, '_, T> {
     #[inline(always)]
     fn strips<S: Simd, const ROWS: usize, const VECTORS: usize>(self, simd: S) {
         let (count, columns) = self.out.dim();
-        let (lanes, depth) = (T::lanes::<S>(), self.depth);
-        let width = lanes * VECTORS;
+        let (depth, width) = (self.depth, T::lanes::<S>() * VECTORS);
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
+        let mut out = ResultLines::new(self.out);
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
             let rows = SeparateRows(strip::<T, ROWS>(self.rows, self.apart, depth, top, height));
-            let part = Slice::from(top..top + height);
-            let mut out = self.out.slice_axis_mut(Axis(0), part);
             for left in (0..columns).step_by(width) {
-                let right = columns.min(left + width);
+                let used = width.min(columns - left);
                 let panel = self.panels.get(left * depth..).unwrap_or_default();
-                let stride = if right - left == 1 {
+                if used == width && out.are_rows {
+                    let columns = PackedRows(panel);
+                    let Some(sums) = product::<T, S, ROWS, VECTORS>(simd, rows, columns) else {
+                        return;
+                    };
+                    for row in 0..height {
+                        out.store_vectors(simd, top + row, left, sums[row], self.adds);
+                    }
+                    continue;
+                }
+                let stride = if used == 1 {
                     dot_products::<T, S, ROWS>(simd, rows, panel, &mut tile);
                     1
                 } else {
-                    any_product::<T, S, ROWS, VECTORS>(
-                        simd,
-                        rows,
-                        PackedRows(panel),
-                        right - left,
-                        &mut tile,
-                    )
+                    let columns = PackedRows(panel);
+                    any_product::<T, S, ROWS, VECTORS>(simd, rows, columns, used, &mut tile)
                 };
-                let part = Slice::from(left..right);
-                store(out.slice_axis_mut(Axis(1), part), &tile, stride, self.adds);
+                out.store::<ROWS>(&tile, stride, top..top + height, left..left + used, self.adds);
             }
+        }
+    }
+}
+
+/// Strips of interleaved rows times rows in place.
+pub(crate) struct Strips<'a, T> {
+    /// Strips of as many rows as the largest tile has. Each holds its columns one after the other.
+    pub(crate) rows: &'a [T],
+    /// The number of elements of each row.
+    pub(crate) depth: usize,
+    /// The rows of the right matrix, whose `width` is a multiple of the largest vector.
+    pub(crate) columns: &'a [T],
+    pub(crate) width: usize,
+    /// The result, in rows of `width` elements; its size determines the number of strips.
+    pub(crate) out: &'a mut [T],
+}
+
+impl<T: Real> Strips<'_, T> {
+    /// Multiplies with the vector instructions of this processor.
+    pub(crate) fn multiply(self) {
+        ARCH.dispatch(self);
+    }
+
+    #[inline(always)]
+    fn strips<S: Simd, const ROWS: usize, const VECTORS: usize>(self, simd: S) {
+        let lanes = T::lanes::<S>();
+        let strips = self.out.chunks_exact_mut(ROWS * self.width).enumerate();
+        for (at, out) in strips {
+            let rows = self.rows.get(at * self.depth * ROWS..).unwrap_or_default();
+            let (rows, _) = rows.as_chunks::<ROWS>();
+            let rows = InterleavedRows(rows.get(..self.depth).unwrap_or_default());
+            for left in (0..self.width).step_by(lanes * VECTORS) {
+                let columns = self.columns.get(left..).unwrap_or_default();
+                let columns = StridedRows { elements: columns, stride: self.width };
+                let out = out.get_mut(left..).unwrap_or_default();
+                match (self.width - left) / lanes {
+                    1 => strided_product::<T, S, ROWS, 1>(simd, rows, columns, out),
+                    2 if VECTORS > 2 => strided_product::<T, S, ROWS, 2>(simd, rows, columns, out),
+                    _ => strided_product::<T, S, ROWS, VECTORS>(simd, rows, columns, out),
+                }
+            }
+        }
+    }
+}
+
+impl<T: Real> WithSimd for Strips<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        if has_many_registers::<S>() {
+            self.strips::<S, MAX_ROWS, MAX_VECTORS>(simd);
+        } else {
+            self.strips::<S, FEW_ROWS, FEW_VECTORS>(simd);
         }
     }
 }
@@ -416,22 +404,20 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
     }
 }
 
-/// Computes `tile = rows · columns`, where a row of the columns has `VECTORS` vectors.
+/// Returns `rows · columns`, where a row of the columns has `VECTORS` vectors.
 #[inline(always)]
 fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     simd: S,
     rows: impl Rows<T, ROWS>,
     columns: impl Columns<T>,
-    tile: &mut [T],
-) {
-    let Some(rows) = rows.checked() else { return };
+) -> Option<[[T::Vector<S>; VECTORS]; ROWS]> {
+    let rows = rows.checked()?;
     // Indices instead of iterators: adapters are not always inlined where more instructions are enabled
     // than they were compiled for.
     let mut sums = [[T::zeros(simd); VECTORS]; ROWS];
     for k in 0..rows.depth() {
-        let Some(vectors) = columns.row::<S, VECTORS>(k) else { return };
-        let Some(column) = rows.column(k) else { return };
-        let vectors = *vectors;
+        let vectors = *columns.row::<S, VECTORS>(k)?;
+        let column = rows.column(k)?;
         for row in 0..ROWS {
             let x = T::splat(simd, column[row]);
             for v in 0..VECTORS {
@@ -439,9 +425,43 @@ fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
             }
         }
     }
-    let (tile, _) = pulp::as_arrays_mut::<VECTORS, _>(T::vectors_mut::<S>(tile));
+    Some(sums)
+}
+
+/// Computes `tile = rows · columns`, where a row of the columns has `VECTORS` vectors. Returns the number of elements of
+/// a row.
+#[inline(always)]
+fn tile_product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    rows: impl Rows<T, ROWS>,
+    columns: impl Columns<T>,
+    tile: &mut [T],
+) -> usize {
+    if let Some(sums) = product::<T, S, ROWS, VECTORS>(simd, rows, columns) {
+        let (tile, _) = pulp::as_arrays_mut::<VECTORS, _>(T::vectors_mut::<S>(tile));
+        for row in 0..ROWS {
+            if let Some(to) = tile.get_mut(row) {
+                *to = sums[row];
+            }
+        }
+    }
+    VECTORS * T::lanes::<S>()
+}
+
+/// Computes a tile of a result in rows that are as far apart as those of the columns.
+#[inline(always)]
+fn strided_product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    rows: InterleavedRows<'_, T, ROWS>,
+    columns: StridedRows<'_, T>,
+    out: &mut [T],
+) {
+    let Some(sums) = product::<T, S, ROWS, VECTORS>(simd, rows, columns) else { return };
     for row in 0..ROWS {
-        if let Some(to) = tile.get_mut(row) {
+        let start = row * columns.stride;
+        let to = out.get_mut(start..start + VECTORS * T::lanes::<S>()).unwrap_or_default();
+        let to = pulp::as_arrays_mut::<VECTORS, _>(T::vectors_mut::<S>(to)).0;
+        if let Some(to) = to.first_mut() {
             *to = sums[row];
         }
     }
@@ -473,7 +493,7 @@ fn dot_products<T: Real, S: Simd, const ROWS: usize>(
     }
 }
 
-/// Calls [`product`] with the number of vectors that hold `count` elements, at most `VECTORS`. Returns the
+/// Calls [`tile_product`] with the number of vectors that hold `count` elements, at most `VECTORS`. Returns the
 /// distance between the rows of the tile.
 #[inline(always)]
 fn any_product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
@@ -483,20 +503,10 @@ fn any_product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     count: usize,
     tile: &mut [T],
 ) -> usize {
-    let lanes = T::lanes::<S>();
-    match count.div_ceil(lanes) {
-        1 => {
-            product::<T, S, ROWS, 1>(simd, rows, columns, tile);
-            lanes
-        }
-        2 if VECTORS > 2 => {
-            product::<T, S, ROWS, 2>(simd, rows, columns, tile);
-            2 * lanes
-        }
-        _ => {
-            product::<T, S, ROWS, VECTORS>(simd, rows, columns, tile);
-            VECTORS * lanes
-        }
+    match count.div_ceil(T::lanes::<S>()) {
+        1 => tile_product::<T, S, ROWS, 1>(simd, rows, columns, tile),
+        2 if VECTORS > 2 => tile_product::<T, S, ROWS, 2>(simd, rows, columns, tile),
+        _ => tile_product::<T, S, ROWS, VECTORS>(simd, rows, columns, tile),
     }
 }
 
@@ -516,29 +526,4 @@ fn strip<T, const ROWS: usize>(
         *to = matrix.get(start..start + depth).unwrap_or_default();
     }
     rows
-}
-
-/// Stores a tile, whose rows are `stride` elements apart, in the result.
-#[inline(always)]
-fn store<T: Real>(mut out: ArrayViewMut2<'_, T>, tile: &[T], stride: usize, adds: bool) {
-    if out.strides()[1] == 1 && out.ncols() > 1 {
-        for (mut out, tile) in out.outer_iter_mut().zip(tile.chunks(stride)) {
-            let Some(out) = out.as_slice_mut() else { continue };
-            if adds {
-                out.iter_mut().zip(tile).for_each(|(to, &x)| *to += x);
-            } else {
-                out.copy_from_slice(&tile[..out.len()]);
-            }
-        }
-        return;
-    }
-    for (column, mut out) in out.axis_iter_mut(Axis(1)).enumerate() {
-        let tile = tile[column..].iter().step_by(stride);
-        match (out.as_slice_mut(), adds) {
-            (Some(out), false) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to = x),
-            (Some(out), true) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to += x),
-            (None, false) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to = x),
-            (None, true) => out.iter_mut().zip(tile).for_each(|(to, &x)| *to += x),
-        }
-    }
 }
