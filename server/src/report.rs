@@ -1,5 +1,6 @@
 //! Reports of diagnostics and other results, for terminals and for machines.
 
+pub(crate) mod columns;
 pub(crate) mod compare;
 pub(crate) mod diff;
 pub(crate) mod escape;

@@ -12,7 +12,7 @@ use crate::{
     input::{Log, read_log},
     progress::Progress,
     protocol::Amount,
-    report::escape,
+    report::{columns::aligned, escape},
 };
 
 /// The arguments of `passes`.
@@ -63,7 +63,7 @@ pub(super) fn run(args: &PassesArgs) -> Result<Outcome, Failure> {
     }
 }
 
-/// Prints a line for each module. The last column has no width, as it may name several functions.
+/// Prints a line for each module. The last column may name several functions.
 fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result<()> {
     let dim = anstyle::Style::new().dimmed();
     let mut head = vec!["#", "pass", "line", "size", "defs"];
@@ -72,12 +72,14 @@ fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result
         head.extend(["calls", "parameters", "MACs", "peak"]);
     }
     head.push("changed");
+    let is_number: Vec<bool> =
+        head.iter().map(|name| !matches!(*name, "pass" | "changed")).collect();
     let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<String>>()];
     rows.extend(log.modules.iter().zip(modules).enumerate().map(|(index, (place, module))| {
         let pass = place.pass.as_deref().unwrap_or("-");
         let mut row = vec![
             index.to_string(),
-            escape::terminal(&words::bounded(pass, LONGEST_PASS).0).into_owned(),
+            words::bounded(pass, LONGEST_PASS).0,
             words::number(place.line as u64 + 1),
             words::bytes(place.range.len() as u64),
             words::number(module.functions as u64),
@@ -91,21 +93,7 @@ fn table(log: &Log, modules: &[Module], out: &mut impl Write) -> std::io::Result
         row.push(changes(index, place, module));
         row
     }));
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    for (number, row) in rows.iter().enumerate() {
-        let mut line = String::new();
-        for (at, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            line += if at == 0 { "" } else { "  " };
-            // Numbers are aligned to the right.
-            match at {
-                1 => line += &format!("{cell:<width$}"),
-                _ if at + 1 == count => line += cell,
-                _ => line += &format!("{cell:>width$}"),
-            }
-        }
-        let line = line.trim_end();
+    for (number, line) in aligned(&rows, &is_number, "  ", None).into_iter().enumerate() {
         let module = number.checked_sub(1);
         match module.is_some_and(|at| at > 0 && modules[at].changed.is_empty()) {
             true => writeln!(out, "{dim}{line}{dim:#}")?,
@@ -127,7 +115,7 @@ fn changes(index: usize, place: &LogModule, module: &Module) -> String {
             let names: Vec<&str> = changed.iter().take(4).map(String::as_str).collect();
             let more = changed.len() - names.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{}{more}", escape::terminal(&names.join(", ")))
+            format!("{}{more}", names.join(", "))
         }
     };
     if place.is_before {

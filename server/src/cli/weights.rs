@@ -18,7 +18,7 @@ use super::{CodeLimit, Failure, Outcome};
 use crate::{
     files::Claims,
     input,
-    report::{escape, stderr},
+    report::{columns::aligned, escape, stderr},
     weights::{NamedArrays, decoded},
 };
 
@@ -247,29 +247,22 @@ fn short(x: f64) -> String {
     }
 }
 
-const COLUMNS: [&str; 10] =
-    ["entry", "type", "shape", "bytes", "min", "max", "mean", "zeros", "uses", "histogram"];
+/// The heads of the columns, of which the last one has notes.
+const COLUMNS: [&str; 11] =
+    ["entry", "type", "shape", "bytes", "min", "max", "mean", "zeros", "uses", "histogram", ""];
 
 fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
     let cells = |row: &Row| {
         let stats = row.stats.as_ref();
         let number = |f: fn(&Stats) -> f64| stats.map_or("-".to_owned(), |stats| short(f(stats)));
-        let mut notes = String::new();
-        if let Some(stats) = stats {
-            if stats.nans > 0 {
-                notes += &format!("  {} NaN", stats.nans);
-            }
-            if stats.infinities > 0 {
-                notes += &format!("  {} infinite", stats.infinities);
-            }
-        }
-        if let Some(same) = row.same {
-            notes += &format!("  same as {same}");
-        }
-        if let Some(name) = &row.name {
-            notes += &format!("  {}", escape::terminal(name));
-        }
-        let cells = [
+        let counted = |count: u64, what| (count > 0).then(|| format!("{count} {what}"));
+        let notes = [
+            stats.and_then(|stats| counted(stats.nans, "NaN")),
+            stats.and_then(|stats| counted(stats.infinities, "infinite")),
+            row.same.map(|same| format!("same as {same}")),
+            row.name.clone(),
+        ];
+        [
             row.entry.map_or("-".to_owned(), |entry| entry.to_string()),
             row.dtype.clone(),
             row.shape.clone(),
@@ -280,33 +273,14 @@ fn table(out: &mut impl Write, rows: &[Row]) -> std::io::Result<()> {
             stats.map_or("-".to_owned(), |stats| stats.zeros.to_string()),
             row.uses.to_string(),
             stats.map_or_else(|| " ".repeat(BARS), Stats::bars),
-        ];
-        (cells, notes)
+            notes.into_iter().flatten().collect::<Vec<_>>().join("  "),
+        ]
     };
-    let rows: Vec<_> = rows.iter().map(cells).collect();
-    let width = |column: usize| {
-        let cells = rows.iter().map(|(cells, _)| cells[column].chars().count());
-        cells.max().unwrap_or(0).max(COLUMNS[column].len())
-    };
-    let widths: Vec<usize> = (0..COLUMNS.len()).map(width).collect();
-    let line = |cells: &[String], notes: &str| {
-        let mut line = String::new();
-        for (at, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
-            // Texts are aligned left, numbers right.
-            let is_text = matches!(at, 1 | 2 | 9);
-            let gap = if at == 0 { "" } else { "  " };
-            line += gap;
-            line += &if is_text { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-        }
-        line += notes;
-        line.truncate(line.trim_end().len());
-        line
-    };
-    writeln!(out, "{}", line(&COLUMNS.map(str::to_owned), ""))?;
-    for (cells, notes) in &rows {
-        writeln!(out, "{}", line(cells, notes))?;
-    }
-    Ok(())
+    let head = COLUMNS.map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(rows.iter().map(cells)).collect();
+    let right = COLUMNS.map(|name| !matches!(name, "type" | "shape" | "histogram" | ""));
+    let lines = aligned(&rows, &right, "  ", None);
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// The document of `weights --format json`. JSON has no NaN and no infinity: such a number is null.

@@ -1,7 +1,5 @@
 //! The layers of functions, as a tree for people and as JSON.
 
-use std::fmt::Write;
-
 use ide::{
     layers::{FunctionLayers, Layer},
     words,
@@ -10,7 +8,7 @@ use serde::Serialize;
 use syntax::{Encoding, LineIndex, TextRange};
 use types::Type;
 
-use super::escape;
+use super::columns::aligned;
 
 /// The layers of a file: `relay-analyzer layers --format json`.
 #[derive(Serialize)]
@@ -76,49 +74,26 @@ pub(crate) fn tree(functions: &[FunctionLayers], lines: &LineIndex) -> String {
     // Small functions beside a network say nothing.
     let is_any_structured = functions.iter().any(|function| !function.layers.is_empty());
     for function in functions.iter().filter(|f| !is_any_structured || !f.layers.is_empty()) {
-        rows.push(Row {
-            name: function.name.clone(),
-            calls: function.calls,
-            lines: line_range(&[function.range], lines),
-            result: String::new(),
-        });
+        let calls = words::number(function.calls as u64);
+        let place = line_range(&[function.range], lines);
+        rows.push([function.name.clone(), calls, place, String::new()]);
         add(&function.layers, "", lines, &mut rows);
     }
-    let width = |column: &dyn Fn(&Row) -> usize| rows.iter().map(column).max().unwrap_or_default();
-    let names = width(&|row| row.name.chars().count());
-    let calls = width(&|row| words::number(row.calls as u64).len());
-    let line = width(&|row| row.lines.chars().count());
-    let mut out = String::new();
-    for row in &rows {
-        let name = escape::terminal(&row.name);
-        let gap = names - row.name.chars().count();
-        let calls_text = words::number(row.calls as u64);
-        let text = format!(
-            "{name}{:gap$}  {calls_text:>calls$}  {:<line$}  {}",
-            "", row.lines, row.result
-        );
-        let _ = writeln!(out, "{}", text.trim_end());
-    }
-    out
+    let table = aligned(&rows, &[false, true, false, false], "  ", None);
+    table.into_iter().map(|line| line + "\n").collect()
 }
 
-struct Row {
-    name: String,
-    calls: usize,
-    lines: String,
-    result: String,
-}
-
-fn add(layers: &[Layer], indent: &str, lines: &LineIndex, rows: &mut Vec<Row>) {
+/// Adds a row for each of the layers and those inside of them: name, calls, lines and result.
+fn add(layers: &[Layer], indent: &str, lines: &LineIndex, rows: &mut Vec<[String; 4]>) {
     for (at, layer) in layers.iter().enumerate() {
         let is_last = at + 1 == layers.len();
         let (branch, next) = if is_last { ("└ ", "  ") } else { ("├ ", "│ ") };
-        rows.push(Row {
-            name: format!("{indent}{branch}{}", layer.title()),
-            calls: layer.calls(),
-            lines: line_range(&layer.ranges, lines),
-            result: layer.result.as_ref().map(result).unwrap_or_default(),
-        });
+        rows.push([
+            format!("{indent}{branch}{}", layer.title()),
+            words::number(layer.calls() as u64),
+            line_range(&layer.ranges, lines),
+            layer.result.as_ref().map(result).unwrap_or_default(),
+        ]);
         add(&layer.layers, &format!("{indent}{next}"), lines, rows);
     }
 }

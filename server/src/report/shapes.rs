@@ -1,6 +1,5 @@
 //! The formats of the shape report.
 
-mod columns;
 mod graph;
 mod graphs;
 mod groups;
@@ -27,7 +26,7 @@ pub(crate) use merged::MergedShapes;
 pub(crate) use page::html;
 pub(crate) use table::{csv, table};
 
-use super::escape;
+use super::{columns::aligned, escape};
 
 /// Returns the totals of a function in one line: parameters, operations, calls and peak memory.
 fn summary(function: &FunctionShapes) -> String {
@@ -50,9 +49,33 @@ fn summary(function: &FunctionShapes) -> String {
     format!("{parameters}{size}, {macs}, {calls}{peak}")
 }
 
-/// Returns the line above the table of a function.
-fn heading(function: &FunctionShapes, lines: &LineIndex) -> String {
-    format!("{} (line {})\n", function.name, lines.line_at(function.range.start()) + 1)
+/// Formats the tables of functions for a terminal, each with the name of its function above; `none` if there are none.
+fn tables<'f>(
+    functions: impl Iterator<Item = &'f FunctionShapes>,
+    lines: &LineIndex,
+    none: &str,
+    table: impl Fn(&FunctionShapes) -> String,
+) -> String {
+    let tables: Vec<String> = functions
+        .map(|function| {
+            let line = lines.line_at(function.range.start()) + 1;
+            format!("{} (line {line})\n{}", function.name, table(function))
+        })
+        .collect();
+    let text = if tables.is_empty() { none.to_owned() } else { tables.join("\n") };
+    escape::terminal_lines(&text).into_owned()
+}
+
+/// Aligns the cells of a table, of which the columns in `right` are numbers.
+fn columns<const N: usize>(cells: &[[String; N]], right: [bool; N], most: Option<usize>) -> String {
+    // The margin is a part of the line.
+    let most = most.map(|most| most.saturating_sub(2));
+    aligned(cells, &right, " ", most).iter().map(|line| format!("  {line}\n")).collect()
+}
+
+/// Formats a number, a zero as a dash.
+fn nonzero(function: &FunctionShapes, amount: &Amount) -> String {
+    if amount.is_zero() { "-".to_owned() } else { function.number(amount) }
 }
 
 /// Describes the unknown sizes of a function, one per line.
@@ -61,11 +84,21 @@ fn unknowns(function: &FunctionShapes) -> String {
     unknowns.map(|unknown| format!("where {} is {}\n", unknown.name, unknown.what)).collect()
 }
 
-/// Formats a line about a function as CSV by RFC 4180. The first field is its name.
-fn csv_line<const N: usize>(function: &FunctionShapes, fields: [String; N]) -> String {
-    // Spreadsheets would take `@main` for a formula.
-    let name = escape::csv(function.name.trim_start_matches('@'));
-    format!("{name},{}\r\n", fields.map(|field| escape::csv(&field)).join(","))
+/// Formats the rows of all functions as CSV by RFC 4180. The first field is the name of the function.
+fn csv_rows<const N: usize>(
+    head: &str,
+    functions: &[FunctionShapes],
+    rows: impl Fn(&FunctionShapes) -> Vec<[String; N]>,
+) -> String {
+    let mut out = format!("function,{head}\r\n");
+    for function in functions.iter().flat_map(FunctionShapes::all) {
+        // Spreadsheets would take `@main` for a formula.
+        let name = escape::csv(function.name.trim_start_matches('@'));
+        for fields in rows(function) {
+            out += &format!("{name},{}\r\n", fields.map(|field| escape::csv(&field)).join(","));
+        }
+    }
+    out
 }
 
 /// Returns an amount for CSV, without thousands separators if it is known.

@@ -1,13 +1,9 @@
 //! The totals of layers, as a table and as CSV.
 
-use ide::shapes::{Amount, FunctionShapes};
+use ide::shapes::{Amount, FunctionShapes, LayerTotal};
 use syntax::{LineIndex, TextRange};
 
-use super::{
-    columns::{columns, nonzero},
-    csv_amount, csv_line, heading, summary, unknowns,
-};
-use crate::report::escape;
+use super::{columns, csv_amount, csv_rows, nonzero, summary, tables, unknowns};
 
 /// Formats a table of layers per function, with the totals below.
 pub(crate) fn layer_table(
@@ -15,21 +11,12 @@ pub(crate) fn layer_table(
     lines: &LineIndex,
     width: Option<usize>,
 ) -> String {
-    let mut out = String::new();
     let all = functions.iter().flat_map(FunctionShapes::all);
-    for function in all.filter(|function| !function.by_layer.is_empty()) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out += &heading(function, lines);
-        out += &by_layer(function, Some(lines), width);
-        out += &format!("total: {}\n", summary(function));
-        out += &unknowns(function);
-    }
-    if out.is_empty() {
-        out += "no function has layers\n";
-    }
-    escape::terminal_lines(&out).into_owned()
+    let layered = all.filter(|function| !function.by_layer.is_empty());
+    tables(layered, lines, "no function has layers\n", |function| {
+        let layers = by_layer(function, Some(lines), width);
+        format!("{layers}total: {}\n{}", summary(function), unknowns(function))
+    })
 }
 
 /// Formats the totals of the layers of a function, with their lines if given.
@@ -63,12 +50,11 @@ fn line_range(range: TextRange, lines: &LineIndex) -> String {
 
 /// Formats the layers of all functions as CSV by RFC 4180.
 pub(crate) fn layer_csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
-    let mut out =
-        String::from("function,depth,layer,first_line,last_line,calls,parameters,macs,bytes\r\n");
-    for function in functions.iter().flat_map(FunctionShapes::all) {
-        for layer in &function.by_layer {
-            let amount = |amount: &Amount| csv_amount(function, amount);
-            let fields = [
+    let head = "depth,layer,first_line,last_line,calls,parameters,macs,bytes";
+    csv_rows(head, functions, |function| {
+        let amount = |amount: &Amount| csv_amount(function, amount);
+        let fields = |layer: &LayerTotal| {
+            [
                 layer.depth.to_string(),
                 layer.title(),
                 (lines.line_at(layer.range.start()) + 1).to_string(),
@@ -77,9 +63,8 @@ pub(crate) fn layer_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Stri
                 amount(&layer.params),
                 amount(&layer.macs),
                 amount(&layer.bytes),
-            ];
-            out += &csv_line(function, fields);
-        }
-    }
-    out
+            ]
+        };
+        function.by_layer.iter().map(fields).collect()
+    })
 }

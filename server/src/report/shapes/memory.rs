@@ -3,10 +3,7 @@
 use ide::shapes::{Amount, FunctionShapes, Row};
 use syntax::LineIndex;
 
-use super::{
-    columns::columns, csv_amount, csv_line, heading, name_of, summary, texts::label, unknowns,
-};
-use crate::report::escape;
+use super::{columns, csv_amount, csv_rows, name_of, summary, tables, texts::label, unknowns};
 
 /// Formats a table per function of the results that are live at the peak, the largest first.
 pub(crate) fn memory_table(
@@ -14,12 +11,9 @@ pub(crate) fn memory_table(
     lines: &LineIndex,
     width: Option<usize>,
 ) -> String {
-    let mut out = String::new();
-    for function in functions.iter().flat_map(FunctionShapes::all) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out += &heading(function, lines);
+    let all = functions.iter().flat_map(FunctionShapes::all);
+    tables(all, lines, "no function has calls\n", |function| {
+        let mut out = String::new();
         let head = ["live at the peak", "operator", "type", "bytes", "lines"];
         let mut cells = vec![head.map(str::to_owned)];
         for at in function.peak_rows() {
@@ -49,13 +43,8 @@ pub(crate) fn memory_table(
             let (name, inside) = (name_of(row, at), function.bytes(&inside));
             out += &format!("in the call of {} at {name}: {inside}\n", row.operator);
         }
-        out += &format!("total: {}\n", summary(function));
-        out += &unknowns(function);
-    }
-    if out.is_empty() {
-        out += "no function has calls\n";
-    }
-    escape::terminal_lines(&out).into_owned()
+        out + &format!("total: {}\n{}", summary(function), unknowns(function))
+    })
 }
 
 /// Returns the line of the last call during which a result is live; `None` for a result of the function.
@@ -66,15 +55,13 @@ fn last_line(function: &FunctionShapes, row: &Row, lines: &LineIndex) -> Option<
 /// Formats the lifetimes of the results of all functions as CSV by RFC 4180. The last line of a result of a function is
 /// empty.
 pub(crate) fn memory_csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
-    let mut out = String::from(
-        "function,row,binding,operator,type,bytes,live_bytes,peak_bytes,first_line,last_line,at_peak\r\n",
-    );
-    for function in functions.iter().flat_map(FunctionShapes::all) {
+    let head = "row,binding,operator,type,bytes,live_bytes,peak_bytes,first_line,last_line,at_peak";
+    csv_rows(head, functions, |function| {
         let amount = |amount: &Amount| csv_amount(function, amount);
         let peak = function.total.peak_row;
-        for (at, row) in function.rows.iter().enumerate() {
+        let fields = |(at, row): (usize, &Row)| {
             let is_at_peak = peak.is_some_and(|peak| at <= peak && peak <= row.until);
-            let fields = [
+            [
                 at.to_string(),
                 row.binding.clone().unwrap_or_default(),
                 row.operator.clone(),
@@ -85,9 +72,8 @@ pub(crate) fn memory_csv(functions: &[FunctionShapes], lines: &LineIndex) -> Str
                 (lines.line_at(row.range.start()) + 1).to_string(),
                 last_line(function, row, lines).map_or_else(String::new, |line| line.to_string()),
                 is_at_peak.to_string(),
-            ];
-            out += &csv_line(function, fields);
-        }
-    }
-    out
+            ]
+        };
+        function.rows.iter().enumerate().map(fields).collect()
+    })
 }

@@ -1,17 +1,14 @@
 //! The shape report as a table for terminals and as CSV.
 
 use ide::{
-    shapes::{Amount, FunctionShapes, Group},
+    shapes::{Amount, FunctionShapes, Group, Row},
     words,
 };
 use rustc_hash::FxHashSet;
 use syntax::LineIndex;
 
 use super::{
-    columns::{columns, nonzero},
-    csv_amount, csv_line, heading,
-    layers::by_layer,
-    name_of, summary, unknowns,
+    columns, csv_amount, csv_rows, layers::by_layer, name_of, nonzero, summary, tables, unknowns,
 };
 use crate::report::escape;
 
@@ -30,16 +27,12 @@ pub(crate) fn table(
     lines: &LineIndex,
     width: Option<usize>,
 ) -> String {
-    let mut out = String::new();
     let all: Vec<&FunctionShapes> = functions.iter().flat_map(FunctionShapes::all).collect();
     let small = small(&all);
     let has_line: FxHashSet<*const FunctionShapes> =
         small.iter().map(|one| std::ptr::from_ref(*one)).collect();
-    for function in all.iter().filter(|one| !has_line.contains(&std::ptr::from_ref(**one))) {
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out += &heading(function, lines);
+    let whole = all.into_iter().filter(|one| !has_line.contains(&std::ptr::from_ref(*one)));
+    let tables = tables(whole, lines, "", |function| {
         let head = ["line", "", "operator", "type", "parameters", "MACs", "bytes", "live"];
         let mut cells: Vec<[String; 8]> = vec![head.map(str::to_owned)];
         for (at, row) in function.rows.iter().enumerate() {
@@ -56,11 +49,9 @@ pub(crate) fn table(
         }
         // Numbers are aligned to the right.
         let right = [true, false, false, false, true, true, true, true];
-        out += &columns(&cells, right, width);
-        out += &totals(function, width);
-    }
-    out += &called(&small, lines, width);
-    escape::terminal_lines(&out).into_owned()
+        columns(&cells, right, width) + &totals(function, width)
+    });
+    tables + &escape::terminal_lines(&called(&small, lines, width))
 }
 
 /// Returns the functions that have one line each: those that the others call, if they are small and many, as `FuseOps`
@@ -131,13 +122,11 @@ fn group_cells(function: &FunctionShapes, group: &Group) -> [String; 4] {
 
 /// Formats the rows of all functions as CSV by RFC 4180.
 pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
-    let mut out = String::from(
-        "function,row,line,binding,operator,type,parameters,macs,bytes,live_bytes,span\r\n",
-    );
-    for function in functions.iter().flat_map(FunctionShapes::all) {
-        for (at, row) in function.rows.iter().enumerate() {
-            let amount = |amount: &Amount| csv_amount(function, amount);
-            let fields = [
+    let head = "row,line,binding,operator,type,parameters,macs,bytes,live_bytes,span";
+    csv_rows(head, functions, |function| {
+        let amount = |amount: &Amount| csv_amount(function, amount);
+        let fields = |(at, row): (usize, &Row)| {
+            [
                 at.to_string(),
                 (lines.line_at(row.range.start()) + 1).to_string(),
                 row.binding.clone().unwrap_or_default(),
@@ -148,9 +137,8 @@ pub(crate) fn csv(functions: &[FunctionShapes], lines: &LineIndex) -> String {
                 amount(&row.bytes),
                 amount(&row.live),
                 row.span.clone().unwrap_or_default(),
-            ];
-            out += &csv_line(function, fields);
-        }
-    }
-    out
+            ]
+        };
+        function.rows.iter().enumerate().map(fields).collect()
+    })
 }
