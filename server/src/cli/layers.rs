@@ -3,15 +3,14 @@
 use std::{io::Write, path::PathBuf};
 
 use clap::{Args, ValueEnum};
-use ide::layers::{FunctionLayers, Grouping};
-use semantics::Severity;
+use ide::layers::Grouping;
 use syntax::LineIndex;
 
-use super::{CodeLimit, Failure, Outcome, panic_message, report_problem, write_json};
+use super::{CodeLimit, Failure, Outcome, diff::global, shapes::checked, write_json};
 use crate::{
     analyzer::Analyzer,
     input,
-    report::{escape, layers, stderr},
+    report::{escape, layers},
 };
 
 /// The arguments of `layers`.
@@ -52,33 +51,20 @@ enum LayersFormat {
 
 pub(super) fn run(args: &LayersArgs) -> Result<Outcome, Failure> {
     let input = input::read(&args.path, args.reading.max_code())?;
-    let mut outcome = report_problem(&input);
     let grouping = match args.layers {
         Evidence::Flat => Grouping::Flat,
         Evidence::Found => Grouping::Found,
         Evidence::Names => Grouping::Names,
     };
-    // `main` is `@main`.
-    let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
+    let name = args.function.as_deref().map(global);
     let mut analyzer = Analyzer::default();
-    let report = analyzer.guarded(|analyzer| {
-        let analysis = analyzer.check(&input.text);
-        let has_errors = analysis.diagnostics.iter().any(|d| d.severity == Severity::Error);
-        let (db, file) = analyzer.database();
-        let functions = ide::layers::layers(db, file, grouping).iter();
-        let is_selected =
-            |function: &&FunctionLayers| name.as_deref().is_none_or(|name| function.name == name);
-        (has_errors, functions.filter(is_selected).cloned().collect::<Vec<_>>())
-    });
-    let (has_errors, functions) =
-        report.map_err(|panicked| panic_message(&input.path, &panicked))?;
-    if has_errors {
-        stderr::error(&format!(
-            "{}: the file has errors, so layers may be missing: `relay-analyzer check` reports them",
-            escape::terminal(&input.path)
-        ));
-        outcome = outcome.max(Outcome::Errors);
-    }
+    let (outcome, functions) =
+        checked(&mut analyzer, &input, "layers may be missing", |analyzer| {
+            let (db, file) = analyzer.database();
+            let mut functions = ide::layers::layers(db, file, grouping).clone();
+            functions.retain(|function| name.as_ref().is_none_or(|name| function.name == *name));
+            functions
+        })?;
     if let Some(name) = name.filter(|_| functions.is_empty()) {
         let path = escape::terminal(&input.path);
         return Err(format!("{path}: there is no function `{name}` with calls").into());

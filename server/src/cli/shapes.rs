@@ -12,11 +12,12 @@ use semantics::Severity;
 use syntax::{Encoding, LineIndex, TextRange};
 
 use super::{
-    CodeLimit, Failure, Outcome, named_files, panic_message, report_problem, reported, write_json,
+    CodeLimit, Failure, Outcome, diff::global, named_files, panic_message, report_problem,
+    reported, write_json,
 };
 use crate::{
     analyzer::Analyzer,
-    input,
+    input::{self, Input},
     protocol::{self, Function, LineRange, ShapesDocument},
     report::{escape, shapes, stderr},
 };
@@ -120,23 +121,11 @@ fn report(
         }
         return Ok(Outcome::Clean);
     }
-    let mut outcome = report_problem(&input);
-    // `main` is `@main`.
-    let name = args.function.as_ref().map(|name| format!("@{}", name.trim_start_matches('@')));
-    let report = analyzer.guarded(|analyzer| {
-        let looked = analyzer.check(&input.text);
-        let is_wrong = looked.diagnostics.iter().any(|d| d.severity == Severity::Error);
-        (is_wrong, analyzer.shapes(name.as_deref(), Grouping::default()))
-    });
-    let (is_wrong, (functions, layers)) =
-        report.map_err(|panicked| panic_message(&input.path, &panicked))?;
-    if is_wrong {
-        stderr::error(&format!(
-            "{}: the file has errors, so shapes may be assumed or missing: `relay-analyzer check` reports them",
-            escape::terminal(&input.path)
-        ));
-        outcome = outcome.max(Outcome::Errors);
-    }
+    let name = args.function.as_deref().map(global);
+    let (outcome, (functions, layers)) =
+        checked(analyzer, &input, "shapes may be assumed or missing", |analyzer| {
+            analyzer.shapes(name.as_deref(), Grouping::default())
+        })?;
     if let Some(name) = name.filter(|_| functions.is_empty()) {
         let path = escape::terminal(&input.path);
         return Err(format!("{path}: there is no function `{name}`").into());
@@ -182,6 +171,30 @@ fn report(
         }
     }
     Ok(outcome)
+}
+
+/// Checks a file, and returns a report of it. Its problems and errors are told, with what they do to the report.
+pub(super) fn checked<R>(
+    analyzer: &mut Analyzer,
+    input: &Input,
+    consequence: &str,
+    report: impl Fn(&Analyzer) -> R,
+) -> Result<(Outcome, R), Failure> {
+    let outcome = report_problem(input);
+    let found = analyzer.guarded(|analyzer| {
+        let analysis = analyzer.check(&input.text);
+        let has_errors = analysis.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        (has_errors, report(analyzer))
+    });
+    let (has_errors, report) = found.map_err(|panicked| panic_message(&input.path, &panicked))?;
+    if !has_errors {
+        return Ok((outcome, report));
+    }
+    stderr::error(&format!(
+        "{}: the file has errors, so {consequence}: `relay-analyzer check` reports them",
+        escape::terminal(&input.path)
+    ));
+    Ok((outcome.max(Outcome::Errors), report))
 }
 
 /// Returns the number of columns if standard output is a terminal.
