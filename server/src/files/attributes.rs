@@ -1,44 +1,8 @@
 //! What a file has besides its content.
 
-use std::{
-    fs::{File, Metadata},
-    io,
-};
+use std::fs::Metadata;
 
-/// The mode, owner and extended attributes of a file.
-pub(super) struct Attributes {
-    #[cfg(unix)]
-    system: unix::Attributes,
-    #[cfg(not(unix))]
-    permissions: std::fs::Permissions,
-}
-
-#[cfg(unix)]
-impl Attributes {
-    /// Reads the attributes of a file.
-    pub(super) fn of(file: &File, data: &Metadata) -> io::Result<Attributes> {
-        Ok(Attributes { system: unix::Attributes::of(file, data)? })
-    }
-
-    /// Gives a file these attributes.
-    ///
-    /// # Errors
-    /// The file cannot have all of them.
-    pub(super) fn apply(&self, file: &File) -> io::Result<()> {
-        self.system.apply(file)
-    }
-}
-
-#[cfg(not(unix))]
-impl Attributes {
-    pub(super) fn of(_file: &File, data: &Metadata) -> io::Result<Attributes> {
-        Ok(Attributes { permissions: data.permissions() })
-    }
-
-    pub(super) fn apply(&self, file: &File) -> io::Result<()> {
-        file.set_permissions(self.permissions.clone())
-    }
-}
+pub(super) use system::Attributes;
 
 /// Returns true if a file has further hard links, which would keep the old content.
 pub(super) fn is_linked(data: &Metadata) -> bool {
@@ -52,7 +16,7 @@ pub(super) fn is_linked(data: &Metadata) -> bool {
 }
 
 #[cfg(unix)]
-mod unix {
+mod system {
     use std::{
         fs::{File, Metadata, Permissions},
         io,
@@ -69,19 +33,25 @@ mod unix {
     /// Attributes that the system derives from the content, and drops when it changes.
     const OF_CONTENT: [&[u8]; 3] = [b"security.capability", b"security.ima", b"security.evm"];
 
-    pub(super) struct Attributes {
+    /// The mode, owner and extended attributes of a file.
+    pub(in crate::files) struct Attributes {
         mode: u32,
         owner: (u32, u32),
         extended: Vec<(Vec<u8>, Vec<u8>)>,
     }
 
     impl Attributes {
-        pub(super) fn of(file: &File, data: &Metadata) -> io::Result<Attributes> {
+        /// Reads the attributes of a file.
+        pub(in crate::files) fn of(file: &File, data: &Metadata) -> io::Result<Attributes> {
             let extended = extended(file)?;
             Ok(Attributes { mode: data.mode(), owner: (data.uid(), data.gid()), extended })
         }
 
-        pub(super) fn apply(&self, file: &File) -> io::Result<()> {
+        /// Gives a file these attributes.
+        ///
+        /// # Errors
+        /// The file cannot have all of them.
+        pub(in crate::files) fn apply(&self, file: &File) -> io::Result<()> {
             let data = file.metadata()?;
             if (data.uid(), data.gid()) != self.owner {
                 let (uid, gid) = self.owner;
@@ -124,5 +94,26 @@ mod unix {
             all.push((name.to_owned(), value));
         }
         Ok(all)
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::{
+        fs::{File, Metadata, Permissions},
+        io,
+    };
+
+    /// The permissions of a file.
+    pub(in crate::files) struct Attributes(Permissions);
+
+    impl Attributes {
+        pub(in crate::files) fn of(_file: &File, data: &Metadata) -> io::Result<Attributes> {
+            Ok(Attributes(data.permissions()))
+        }
+
+        pub(in crate::files) fn apply(&self, file: &File) -> io::Result<()> {
+            file.set_permissions(self.0.clone())
+        }
     }
 }
