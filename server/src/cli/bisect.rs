@@ -178,7 +178,6 @@ impl Modules<'_> {
         (wrong, passes): (&WrongPass, Option<&LonePasses>),
         format: BisectFormat,
     ) -> Result<Outcome, Failure> {
-        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
         let WrongPass { before: same, after: other, compared, undone } = wrong;
         let (before, after) = (self.runs.module(*same)?, self.runs.module(*other)?);
         let ComparedModules { comparison, diff } = compared;
@@ -186,42 +185,32 @@ impl Modules<'_> {
         let calls = report::Calls::of(&candidates);
         let (lines_a, lines_b) = (LineIndex::new(&before.text), LineIndex::new(&after.text));
         let (shown_a, shown_b) = (shown(&before, &lines_a, &[]), shown(&after, &lines_b, &[]));
-        match format {
-            BisectFormat::Human => {
-                let runs = ide::words::counted(found.runs as u64, "run");
-                let count = self.runs.log.modules.len();
-                let relation = match passes {
-                    None => "is the first that computes another value",
-                    Some(_) => "computes another value than the one before it",
-                };
-                let named = self.named(*other);
-                writeln!(out, "{named} {relation}, after {runs} of {count} modules")?;
-                if other - same > 1 {
-                    let between = ide::words::counted((other - same - 1) as u64, "module");
-                    writeln!(out, "{between} before it cannot be run, and may do so, too")?;
-                }
-                if passes.is_some() {
-                    writeln!(out, "module {} agrees with the first one", found.same)?;
-                }
-                if let Some(undone) = undone {
-                    let named = self.named(*undone);
-                    writeln!(out, "{named} hides it: the call is as it was before")?;
-                }
-                write!(out, "{}", report::human(comparison, &calls, (&shown_a, &shown_b)))?;
-                self.write_not_run(found, &mut out)?;
-            }
-            BisectFormat::Json | BisectFormat::Html => {
-                let document = SearchDocument {
-                    pass: self.pass(*other),
-                    index: Some(*other),
-                    pair: report::culprit(comparison, &calls, (&shown_a, &shown_b)),
-                    ..self.document(found, passes)
-                };
-                write_document(&mut out, &document)?;
-            }
+        let runs = ide::words::counted(found.runs as u64, "run");
+        let count = self.runs.log.modules.len();
+        let relation = match passes {
+            None => "is the first that computes another value",
+            Some(_) => "computes another value than the one before it",
+        };
+        let named = self.named(*other);
+        let mut text = format!("{named} {relation}, after {runs} of {count} modules\n");
+        if other - same > 1 {
+            let between = ide::words::counted((other - same - 1) as u64, "module");
+            text += &format!("{between} before it cannot be run, and may do so, too\n");
         }
-        self.tell_skipped(found, format);
-        out.flush()?;
+        if passes.is_some() {
+            text += &format!("module {} agrees with the first one\n", found.same);
+        }
+        if let Some(undone) = undone {
+            text += &format!("{} hides it: the call is as it was before\n", self.named(*undone));
+        }
+        text += &report::human(comparison, &calls, (&shown_a, &shown_b));
+        let document = SearchDocument {
+            pass: self.pass(*other),
+            index: Some(*other),
+            pair: report::culprit(comparison, &calls, (&shown_a, &shown_b)),
+            ..self.document(found, passes)
+        };
+        self.write(found, &text, &document, format)?;
         Ok(Outcome::Errors)
     }
 
@@ -240,42 +229,25 @@ impl Modules<'_> {
         passes: &LonePasses,
         format: BisectFormat,
     ) -> Result<Outcome, Failure> {
-        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
-        match format {
-            BisectFormat::Human => {
-                let count = ide::words::counted(self.runs.log.modules.len() as u64, "module");
-                match found.not_run {
-                    None => {
-                        writeln!(
-                            out,
-                            "the last module computes what the first one does ({count})"
-                        )?;
-                    }
-                    Some(not_run) if not_run == found.same + 1 && found.same == 0 => {
-                        writeln!(out, "only the first module can be run ({count})")?;
-                    }
-                    Some(not_run) => writeln!(
-                        out,
-                        "no difference before module {not_run}: module {} computes what the first one does ({count})",
-                        found.same
-                    )?,
-                }
-                if !passes.run.is_empty() {
-                    writeln!(
-                        out,
-                        "passes that change calls: {}, of which {} were run on their own and agree",
-                        passes.changing,
-                        passes.run.len(),
-                    )?;
-                }
-                self.write_not_run(found, &mut out)?;
+        let count = ide::words::counted(self.runs.log.modules.len() as u64, "module");
+        let mut text = match found.not_run {
+            None => format!("the last module computes what the first one does ({count})\n"),
+            Some(not_run) if not_run == found.same + 1 && found.same == 0 => {
+                format!("only the first module can be run ({count})\n")
             }
-            BisectFormat::Json | BisectFormat::Html => {
-                write_document(&mut out, &self.document(found, Some(passes)))?;
-            }
+            Some(not_run) => format!(
+                "no difference before module {not_run}: module {} computes what the first one does ({count})\n",
+                found.same
+            ),
+        };
+        if !passes.run.is_empty() {
+            text += &format!(
+                "passes that change calls: {}, of which {} were run on their own and agree\n",
+                passes.changing,
+                passes.run.len(),
+            );
         }
-        self.tell_skipped(found, format);
-        out.flush()?;
+        self.write(found, &text, &self.document(found, Some(passes)), format)?;
         // Whether the last module computes the same is not known.
         Ok(if found.not_run.is_some() { Outcome::Unusable } else { Outcome::Clean })
     }
@@ -302,18 +274,34 @@ impl Modules<'_> {
         }
     }
 
-    /// Says which pass made the first module of those at the end that cannot be run.
-    fn write_not_run(&self, found: &Bisection, out: &mut impl Write) -> std::io::Result<()> {
-        let Some(at) = found.not_run else { return Ok(()) };
-        let after = match self.runs.log.modules.len() - at {
-            1 => String::new(),
-            _ => ", and the last one cannot, either".to_owned(),
-        };
-        writeln!(out, "{} cannot be run{after}", self.named(at))?;
-        if let Some(obstacle) = found.obstacle(at) {
-            writeln!(out, "  {}", self.place_and_reason(at, obstacle))?;
+    /// Writes what a search found: for people `text`, and which modules cannot be run.
+    fn write(
+        &self,
+        found: &Bisection,
+        text: &str,
+        document: &SearchDocument<'_>,
+        format: BisectFormat,
+    ) -> std::io::Result<()> {
+        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        if format != BisectFormat::Human {
+            write_document(&mut out, document)?;
+            return out.flush();
         }
-        Ok(())
+        write!(out, "{text}")?;
+        // The pass made the first module of those at the end that cannot be run.
+        if let Some(at) = found.not_run {
+            let is_last = at + 1 == self.runs.log.modules.len();
+            let after = if is_last { "" } else { ", and the last one cannot, either" };
+            writeln!(out, "{} cannot be run{after}", self.named(at))?;
+        }
+        for (at, obstacle) in &found.skipped {
+            let reason = self.place_and_reason(*at, obstacle);
+            match Some(*at) == found.not_run {
+                true => writeln!(out, "  {reason}")?,
+                false => stderr::note(&format!("module {at} cannot be run: {reason}")),
+            }
+        }
+        out.flush()
     }
 
     /// Returns the document of a search that found no module with another value.
@@ -342,16 +330,6 @@ impl Modules<'_> {
                     .map(|index| UndoneDocument { index, pass: self.pass(index) }),
             }),
             skipped: found.skipped.iter().map(|(at, it)| ObstacleDocument::of(*at, it)).collect(),
-        }
-    }
-
-    fn tell_skipped(&self, found: &Bisection, format: BisectFormat) {
-        if format == BisectFormat::Human {
-            for (at, obstacle) in found.skipped.iter().filter(|(at, _)| Some(*at) != found.not_run)
-            {
-                let reason = self.place_and_reason(*at, obstacle);
-                stderr::note(&format!("module {at} cannot be run: {reason}"));
-            }
         }
     }
 
