@@ -2,6 +2,7 @@
 
 use diff::{Change, Fact, FunctionDiff, ModuleDiff, Pair, UnpairedExpr};
 use serde::Serialize;
+use serde_json::Value;
 use syntax::TextRange;
 use types::AttrValue;
 
@@ -50,33 +51,8 @@ struct JsonPair<'d> {
 struct JsonChange<'d> {
     what: &'static str,
     name: &'d str,
-    before: JsonFact<'d>,
-    after: JsonFact<'d>,
-}
-
-/// One side of a change.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum JsonFact<'d> {
-    Absent,
-    Text(String),
-    Range([usize; 2]),
-    Count(usize),
-    Attribute(JsonAttribute<'d>),
-}
-
-/// The value of an attribute. The parser bounds the recursion by the depth of lists.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum JsonAttribute<'d> {
-    None,
-    Bool(bool),
-    Int(i64),
-    /// JSON has no NaN and no infinity: they are null.
-    Float(f64),
-    Str(&'d str),
-    List(Vec<JsonAttribute<'d>>),
-    Text(String),
+    before: Value,
+    after: Value,
 }
 
 /// A data type that differs, or that one side lacks.
@@ -145,32 +121,34 @@ fn change<'d>(
     }
 }
 
-fn fact<'d>(fact: &'d Fact, side: &ShownModule<'_>) -> JsonFact<'d> {
+/// Returns one side of a change.
+fn fact(fact: &Fact, side: &ShownModule<'_>) -> Value {
     match fact {
-        Fact::Absent => JsonFact::Absent,
-        Fact::Callee(name) => JsonFact::Text(name.to_string()),
-        Fact::Attribute(value) => JsonFact::Attribute(attribute(value)),
-        Fact::Type(ty) => JsonFact::Text(ty.to_string()),
-        Fact::Expr(range) => JsonFact::Range(bytes(*range, side)),
-        Fact::Count(count) => JsonFact::Count(*count),
+        Fact::Absent => Value::Null,
+        Fact::Callee(name) => name.as_str().into(),
+        Fact::Attribute(value) => attribute(value),
+        Fact::Type(ty) => ty.to_string().into(),
+        Fact::Expr(range) => bytes(*range, side).into(),
+        Fact::Count(count) => (*count).into(),
     }
 }
 
-fn attribute(value: &AttrValue) -> JsonAttribute<'_> {
+/// Returns the value of an attribute. The parser bounds the recursion by the depth of lists.
+fn attribute(value: &AttrValue) -> Value {
     match value {
-        AttrValue::None | AttrValue::Error => JsonAttribute::None,
-        AttrValue::Bool(value) => JsonAttribute::Bool(*value),
-        AttrValue::Int { value, .. } => JsonAttribute::Int(*value),
-        AttrValue::Float(value) => JsonAttribute::Float(value.0),
-        AttrValue::Str(text) => JsonAttribute::Str(text),
-        AttrValue::List(values) => JsonAttribute::List(values.iter().map(attribute).collect()),
-        AttrValue::DType(dtype) => JsonAttribute::Text(dtype.to_string()),
-        AttrValue::Dim(dim) => JsonAttribute::Text(dim.to_string()),
-        AttrValue::Constant(constant) => JsonAttribute::Text(format!(
-            "constant of type {}",
-            types::Type::from(constant.ty.clone())
-        )),
-        AttrValue::Meta { key, index } => JsonAttribute::Text(format!("meta[{key}][{index}]")),
-        AttrValue::Opaque => JsonAttribute::Str("…"),
+        AttrValue::None | AttrValue::Error => Value::Null,
+        AttrValue::Bool(value) => (*value).into(),
+        AttrValue::Int { value, .. } => (*value).into(),
+        // JSON has no NaN and no infinity: they are null.
+        AttrValue::Float(value) => value.0.into(),
+        AttrValue::Str(text) => text.as_str().into(),
+        AttrValue::List(values) => values.iter().map(attribute).collect(),
+        AttrValue::DType(dtype) => dtype.to_string().into(),
+        AttrValue::Dim(dim) => dim.to_string().into(),
+        AttrValue::Constant(constant) => {
+            format!("constant of type {}", types::Type::from(constant.ty.clone())).into()
+        }
+        AttrValue::Meta { key, index } => format!("meta[{key}][{index}]").into(),
+        AttrValue::Opaque => "…".into(),
     }
 }
