@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::{JsonErrors, page::STYLES};
 use crate::report::{
-    escape::{self, html as escaped},
-    page::Page,
+    escape::html as escaped,
+    page::{data, page},
 };
 
 const SCRIPTS: [&str; 2] =
@@ -29,15 +29,11 @@ pub(crate) struct ModuleRow<'l> {
 
 /// Returns the page of a log.
 pub(crate) fn modules_html(log: &str, rows: &[ModuleRow<'_>]) -> String {
-    let page = Page::new(&STYLES.concat(), &SCRIPTS.concat());
-    let mut out = page.start(log);
-    out += &format!(
+    let head = format!(
         "<h1>{}</h1>\n<header><input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"></header>\n\
          <noscript><p>The table is made by a script, which the browser does not run.</p></noscript>\n\
          <section></section>\n",
         escaped(log),
     );
-    out += "<script type=\"application/json\" id=\"report\">";
-    out += &escape::script(&json!({ "modules": rows }).to_string());
-    out + "</script>\n" + &page.end()
+    page(log, &STYLES, &SCRIPTS, &(head + &data("report", &json!({ "modules": rows }))))
 }

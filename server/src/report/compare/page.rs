@@ -11,8 +11,8 @@ use super::{Calls, JsonErrors, error_overlays, human, stop_text};
 use crate::{
     report::{
         diff::{ShownModule, change_text},
-        escape::{self, html as escaped},
-        page::Page,
+        escape::html as escaped,
+        page::{data, page},
         shapes::{GRAPH_SCRIPTS, GRAPH_STYLE, marked_graphs},
     },
     run::compare::{Comparison, Errors, Histogram, PairComparison, span_after},
@@ -69,13 +69,8 @@ pub(crate) fn html(
     shapes: (&[FunctionShapes], &[FunctionLayers]),
 ) -> String {
     let title = format!("{} → {}", a.name, b.name);
-    let page = Page::new(
-        &[STYLES.concat(), GRAPH_STYLE.to_owned()].concat(),
-        &[GRAPH_SCRIPTS.concat(), SCRIPTS.concat()].concat(),
-    );
-    let mut out = page.start(&title);
     let summary = human(comparison, calls, (a, b));
-    out += &format!(
+    let mut out = format!(
         "<h1>{}</h1>\n<header><input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"></header>\n\
          <noscript><p>The tables are made by a script, which the browser does not run.</p></noscript>\n<p>{}</p>\n",
         escaped(&title),
@@ -104,14 +99,12 @@ pub(crate) fn html(
         sources: sources(comparison, calls, (a, b)),
         histogram: Histogram::labels(),
     };
-    // Numbers and strings serialise without errors.
-    let report = serde_json::to_string(&report).unwrap_or_default();
     let (_, errors) = error_overlays(comparison, calls, (a, b));
     let graphs = marked_graphs(shapes, &errors, &|range| range, (b.lines, b.first_line));
     out += &graphs.unwrap_or_default();
-    out += "<script type=\"application/json\" id=\"report\">";
-    out += &escape::script(&report);
-    out + "</script>\n" + &page.end()
+    out += &data("report", &report);
+    let styles = [&STYLES[..], &[GRAPH_STYLE]].concat();
+    page(&title, &styles, &[&GRAPH_SCRIPTS[..], &SCRIPTS].concat(), &out)
 }
 
 fn row<'d>(

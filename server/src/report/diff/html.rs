@@ -11,7 +11,7 @@ use crate::{
     protocol::{Amount, Totals},
     report::{
         escape::html as escaped,
-        page::Page,
+        page::page,
         shapes::{GRAPH_SCRIPTS, GRAPH_STYLE, MergedShapes},
     },
 };
@@ -108,13 +108,9 @@ pub(crate) fn html(
     let title = format!("{} → {}", before.name, after.name);
     let lines = (after.lines, after.first_line);
     let graphs = merged.graphs(lines).filter(|_| !diff.equal).unwrap_or_default();
-    let scripts = if graphs.is_empty() { String::new() } else { GRAPH_SCRIPTS.concat() };
-    let page = Page::new(&[STYLE, GRAPH_STYLE].concat(), &(scripts + SCRIPT));
-    let mut out = page.start(&title);
-    let _ = writeln!(
-        out,
+    let mut out = format!(
         "<header><strong>{}</strong><br>{}{}<br>\n\
-         <input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"> <button>Next change</button></header>\n<main>",
+         <input type=\"search\" placeholder=\"Search\" aria-label=\"Search\"> <button>Next change</button></header>\n<main>\n",
         escaped(&title),
         escaped(&super::human::headline(diff)),
         cost(totals),
@@ -122,11 +118,13 @@ pub(crate) fn html(
     section(before, marks_a, &mut out);
     section(after, marks_b, &mut out);
     out += "</main>\n";
+    let mut scripts = vec![SCRIPT];
     if !graphs.is_empty() {
         out += "<div id=\"dataflow\"></div>\n";
         out += &graphs;
+        scripts.splice(..0, GRAPH_SCRIPTS);
     }
-    out + &page.end()
+    page(&title, &[STYLE, GRAPH_STYLE], &scripts, &out)
 }
 
 fn cost(totals: &Totals) -> String {

@@ -5,7 +5,7 @@ use syntax::{LineIndex, TextRange};
 
 use crate::{
     protocol::{Function, MarkCategory},
-    report::{escape, overlay::Overlay},
+    report::{overlay::Overlay, page::data},
 };
 
 pub(crate) const STYLE: &str = include_str!("graphs.css");
@@ -33,8 +33,5 @@ pub(crate) fn marked_graphs(
     let is_marked =
         |function: &Function<u32>| says(function) || function.functions.iter().any(says);
     list.retain(is_marked);
-    // Numbers and strings serialise without errors.
-    let data = serde_json::to_string(&list).ok().filter(|_| !list.is_empty())?;
-    let data = escape::script(&data);
-    Some(format!("<script type=\"application/json\" id=\"graphs\">{data}</script>\n"))
+    (!list.is_empty()).then(|| data("graphs", &list))
 }

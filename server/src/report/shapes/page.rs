@@ -10,8 +10,8 @@ use super::{graphs, summary};
 use crate::{
     protocol::Function,
     report::{
-        escape::{self, html as escaped},
-        page::Page,
+        escape::html as escaped,
+        page::{data, page},
     },
 };
 
@@ -27,12 +27,7 @@ pub(crate) fn html(
     layers: &[FunctionLayers],
     lines: &LineIndex,
 ) -> String {
-    let page = Page::new(
-        &[STYLE, graphs::STYLE, TABLE_STYLE].concat(),
-        &[graphs::SCRIPTS.concat(), SCRIPTS.concat()].concat(),
-    );
-    let mut out = page.start(title);
-    out += &format!(
+    let mut out = format!(
         "<h1>{}</h1>\n\
          <header><input type=\"search\" placeholder=\"Search\" aria-label=\"Search\">\n\
          <label>Cost <select></select></label> <button title=\"Saves this page as a file\">Save page</button> <output></output></header>\n\
@@ -43,12 +38,9 @@ pub(crate) fn html(
         section(function, &mut out);
     }
     let line = |range: TextRange| lines.line_at(range.start()) + 1;
-    let report = Function::list(functions, layers, &[], &line);
-    // Numbers and strings serialise without errors.
-    let report = serde_json::to_string(&report).unwrap_or_default();
-    out += "<script type=\"application/json\" id=\"report\">";
-    out += &escape::script(&report);
-    out + "</script>\n" + &page.end()
+    out += &data("report", &Function::list(functions, layers, &[], &line));
+    let styles = [STYLE, graphs::STYLE, TABLE_STYLE];
+    page(title, &styles, &[&graphs::SCRIPTS[..], &SCRIPTS].concat(), &out)
 }
 
 /// Writes a function with its totals; the script adds the tables below.
