@@ -63,6 +63,7 @@ enum Binding {
 }
 
 /// A module of a log.
+#[derive(Clone)]
 struct Module {
     text: NamedModule,
     lines: LineIndex,
@@ -94,9 +95,8 @@ impl History {
         };
         let SelectedModule { module: own, analyzer } = own;
         drop(analyzer);
-        let (back, forward) = (Walk::new(log, start, true), Walk::new(log, start, false));
-        let (before, after) =
-            rayon::join(|| back.follow(&own, range), || forward.follow(&own, range));
+        let walk = |is_back| Walk { log, start, is_back }.follow(own.clone(), range);
+        let (before, after) = rayon::join(|| walk(true), || walk(false));
         let ((mut stops, mut steps, is_new), (later, changes, is_gone)) = (before?, after?);
         stops.reverse();
         steps.reverse();
@@ -223,19 +223,10 @@ struct Walk<'l> {
 }
 
 impl Walk<'_> {
-    fn new(log: &Log, start: usize, is_back: bool) -> Walk<'_> {
-        Walk { log, start, is_back }
-    }
-
-    /// Returns the module after number `at`.
-    fn next(&self, at: usize) -> Option<Result<Module, String>> {
-        let next = self.number_after(at)?;
-        Some(Module::of(self.log, next))
-    }
-
-    fn number_after(&self, at: usize) -> Option<usize> {
+    /// Returns the number of the module after number `at`, and the module.
+    fn next(&self, at: usize) -> Option<(usize, Result<Module, String>)> {
         let next = if self.is_back { at.checked_sub(1)? } else { at + 1 };
-        (next < self.log.modules.len()).then_some(next)
+        (next < self.log.modules.len()).then(|| (next, Module::of(self.log, next)))
     }
 
     /// Follows an expression until it has no counterpart or the log ends. Returns true in the last field
@@ -246,16 +237,10 @@ impl Walk<'_> {
     ///
     /// # Errors
     /// A module cannot be read.
-    fn follow(&self, selected: &Module, range: TextRange) -> Result<HistoryWalk, String> {
+    fn follow(&self, mut own: Module, mut range: TextRange) -> Result<HistoryWalk, String> {
         let (mut stops, mut steps) = (Vec::new(), Vec::new());
-        let (mut at, mut range) = (self.start, range);
-        let mut own = Module {
-            text: selected.text.clone(),
-            lines: selected.lines.clone(),
-            comparand: selected.comparand.clone(),
-        };
-        let mut ahead = self.next(at);
-        while let (Some(next), Some(other)) = (self.number_after(at), ahead.take()) {
+        let mut ahead = self.next(self.start);
+        while let Some((next, other)) = ahead.take() {
             let mut other = other?;
             ahead = self.next(next);
             let step = match moved(&own.text.text, &other.text.text, range) {
@@ -268,7 +253,7 @@ impl Walk<'_> {
                 }
                 None => {
                     rayon::join(|| own.analyse(), || other.analyse());
-                    let after = ahead.as_mut().and_then(|after| after.as_mut().ok());
+                    let after = ahead.as_mut().and_then(|(_, after)| after.as_mut().ok());
                     let differs = |after: &&mut Module| after.text.text != other.text.text;
                     let mut after = after.filter(differs);
                     let (found, ()) = rayon::join(
@@ -283,7 +268,7 @@ impl Walk<'_> {
             };
             steps.push(step);
             stops.push(other.stop(next, range));
-            (at, own) = (next, other);
+            own = other;
         }
         Ok((stops, steps, false))
     }
