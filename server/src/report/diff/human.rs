@@ -178,24 +178,20 @@ fn describe(
     out: &mut Report,
 ) {
     let shown = |name| quoted(name, "the expression");
-    match (&function.before, &function.after) {
-        (Some(a), Some(b)) if a.name == b.name => {
-            let _ = writeln!(out, "\n{}", shown(&a.name));
+    let (name, what) = match (&function.before, &function.after) {
+        (Some(a), Some(b)) if a.name == b.name => (&a.name, String::new()),
+        (Some(a), Some(b)) => (&a.name, format!(" → {}", shown(&b.name))),
+        (Some(a), None) if a.is_part => (&a.name, " was inlined".to_owned()),
+        (Some(a), None) => (&a.name, " was removed".to_owned()),
+        (None, Some(b)) if b.is_part => {
+            (&b.name, " contains calls from other functions".to_owned())
         }
-        (Some(a), Some(b)) => {
-            let _ = writeln!(out, "\n{} → {}", shown(&a.name), shown(&b.name));
-        }
-        (Some(a), None) => {
-            let why = if a.is_part { "was inlined" } else { "was removed" };
-            let _ = writeln!(out, "\n{} {why}", shown(&a.name));
-            return;
-        }
-        (None, Some(b)) => {
-            let why = if b.is_part { "contains calls from other functions" } else { "was added" };
-            let _ = writeln!(out, "\n{} {why}", shown(&b.name));
-            return;
-        }
+        (None, Some(b)) => (&b.name, " was added".to_owned()),
         (None, None) => return,
+    };
+    let _ = writeln!(out, "\n{}{what}", shown(name));
+    if function.before.is_none() || function.after.is_none() {
+        return;
     }
     let mut groups: Vec<(String, Vec<Item<'_>>)> = Vec::new();
     let mut places: FxHashMap<String, usize> = FxHashMap::default();
@@ -217,10 +213,10 @@ fn describe(
         }
     }
     for lost in &function.removed {
-        add(format!("removed: {}", name_of(&lost.operator)), Item::Removed(lost));
+        add(format!("removed: {}", name_of(&lost.operator)), Item::Unpaired(Sides::Before, lost));
     }
     for lost in &function.added {
-        add(format!("added: {}", name_of(&lost.operator)), Item::Added(lost));
+        add(format!("added: {}", name_of(&lost.operator)), Item::Unpaired(Sides::After, lost));
     }
     let hidden = groups.len().saturating_sub(MAX_GROUPS);
     for (title, items) in groups.iter().take(MAX_GROUPS) {
@@ -323,8 +319,7 @@ fn fact_text(fact: &Fact) -> String {
 enum Item<'d> {
     Pair(&'d Pair),
     Replaced(&'d ReplacedCalls<'d>),
-    Removed(&'d UnpairedExpr),
-    Added(&'d UnpairedExpr),
+    Unpaired(Sides, &'d UnpairedExpr),
 }
 
 impl Item<'_> {
@@ -360,13 +355,10 @@ impl Item<'_> {
                     }
                 }
             }
-            Item::Removed(lost) => {
-                let ends = Ends { before: Some(lost.range), after: None };
-                excerpt(before, (lost.range, None), '-', ends, out);
-            }
-            Item::Added(lost) => {
-                let ends = Ends { before: None, after: Some(lost.range) };
-                excerpt(after, (lost.range, None), '+', ends, out);
+            Item::Unpaired(of, lost) => {
+                let range = Some(lost.range);
+                let ends = Ends { before: of.of(range, None), after: of.of(None, range) };
+                excerpt(of.of(before, after), (lost.range, None), of.of('-', '+'), ends, out);
             }
         }
     }

@@ -21,7 +21,7 @@ pub(super) enum Sides {
 }
 
 impl Sides {
-    fn of<T>(self, before: T, after: T) -> T {
+    pub(super) fn of<T>(self, before: T, after: T) -> T {
         match self {
             Sides::Before => before,
             Sides::After => after,
