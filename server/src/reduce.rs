@@ -25,7 +25,7 @@ use syntax::{
 
 use cut::{Parts, Style};
 pub(crate) use differs::JoinedModule;
-use edits::{Edit, edits, is_attribute, lifted, renumbered, whole};
+use edits::{Edit, edits, is_attribute, is_leaf, lifted, renumbered, whole};
 use facts::{Block, Facts, tokens};
 use keep::{Judge, Verdict};
 pub(crate) use keep::{JudgeSettings, Keep};
@@ -60,14 +60,10 @@ impl Measure {
     fn of(text: &str) -> Measure {
         let parse = syntax::parse(text);
         let is_counted = |node: &Node<'_>| {
-            use SyntaxKind::{
-                FN_DEF, GLOBAL_REF, GRAPH_REF, LITERAL, LOCAL_REF, NAME_REF, TYPE_DEF,
-            };
             let kind = node.kind();
-            let is_name = matches!(kind, LITERAL | LOCAL_REF | GRAPH_REF | GLOBAL_REF | NAME_REF);
             kind.is_stmt()
-                || matches!(kind, FN_DEF | TYPE_DEF)
-                || ast::Expr::can_cast(kind) && !is_name
+                || matches!(kind, SyntaxKind::FN_DEF | SyntaxKind::TYPE_DEF)
+                || ast::Expr::can_cast(kind) && !is_leaf(kind)
         };
         let root = Node::root(&parse.green);
         let nodes = root.descendants().filter(is_counted).count();

@@ -134,7 +134,8 @@ fn in_block(facts: &Facts, block: &Block, found: &mut Vec<Edit>) {
     }
 }
 
-fn is_leaf(kind: SyntaxKind) -> bool {
+/// Returns true for names and numbers.
+pub(super) fn is_leaf(kind: SyntaxKind) -> bool {
     use SyntaxKind::{GLOBAL_REF, GRAPH_REF, LITERAL, LOCAL_REF, NAME_REF};
     matches!(kind, LITERAL | LOCAL_REF | GRAPH_REF | GLOBAL_REF | NAME_REF)
 }
