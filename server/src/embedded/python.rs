@@ -100,18 +100,12 @@ impl<'a> Scanner<'a> {
         let quote = rest[opening..].chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let triple = if quote == '"' { "\"\"\"" } else { "'''" };
         let is_triple = rest[opening..].starts_with(triple);
-        let start = self.at + opening + if is_triple { 3 } else { 1 };
+        let quotes = if is_triple { triple } else { &triple[..1] };
+        let start = self.at + opening + quotes.len();
         let end = closing(self.text, start, quote, is_triple);
         let has = |letters: &str| prefix.contains(|c| letters.contains(c));
-        let is_closed = self.text[end..].starts_with(if is_triple { triple } else { &triple[..1] });
-        self.at = end
-            + if !is_closed {
-                0
-            } else if is_triple {
-                3
-            } else {
-                1
-            };
+        let is_closed = self.text[end..].starts_with(quotes);
+        self.at = if is_closed { end + quotes.len() } else { end };
         Some(Literal {
             content: &self.text[start..end],
             start,
