@@ -5,6 +5,8 @@
 
 mod read;
 
+pub(crate) use read::KEYS;
+
 use std::{
     collections::BTreeMap,
     fs::File,

@@ -1,14 +1,14 @@
 //! The settings of the user.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 use ide::layers::Grouping;
-use semantics::{Code, Level, Levels, Lint, Rules, Setup};
+use semantics::{Code, Level, Levels, Lint, Setup};
 use serde_json::Value;
 use syntax::{ParseLimits, format::Style};
 
 use super::documents::Limits;
-use crate::project::Project;
+use crate::project::{KEYS, Project};
 
 /// The way in which diagnostics reach the client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,14 +69,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the settings of a project, with defaults for those that it does not have.
-    fn of(project: &Project) -> Config {
-        let mut config = Config { run: project.run_limits(), ..Config::default() };
-        config.setup = project.setup();
+    /// Sets what is a setting of projects as well.
+    fn share(&mut self, project: &Project) {
+        (self.setup, self.run, self.style) = (project.setup(), project.run_limits(), project.style);
         let size = project.code_size.and_then(|size| usize::try_from(size).ok());
-        config.limits.code = size.unwrap_or(config.limits.code);
-        config.limits.parse.depth = project.nesting.unwrap_or(config.limits.parse.depth);
-        config
+        self.limits.code = size.unwrap_or(self.limits.code);
+        self.limits.parse.depth = project.nesting.unwrap_or(self.limits.parse.depth);
     }
 
     /// Returns the levels of codes in the files of a project.
@@ -113,12 +111,8 @@ const fn setting(
     Setting { path, takes, set: Setter::Value(set) }
 }
 
+/// The settings that projects do not have.
 const SETTINGS: &[Setting] = &[
-    setting("tvm", "true, false, or a release such as \"0.8\"", |config, value| {
-        let rules = value.as_bool().map(Rules::of);
-        rules.or_else(|| Rules::parse(value.as_str()?)).map(|rules| config.setup.rules = rules)
-    }),
-    flag("prelude", |config| &mut config.setup.prelude),
     setting("diagnostics.delivery", "\"auto\", \"push\" or \"pull\"", |config, value| {
         config.delivery = match value.as_str()? {
             "auto" => Delivery::Auto,
@@ -149,43 +143,11 @@ const SETTINGS: &[Setting] = &[
         config.layers = Grouping::parse(value.as_str()?)?;
         Some(())
     }),
-    setting("run.fuel", "a number of calls from 1", |config, value| {
-        config.run.fuel = Some(value.as_u64().filter(|fuel| *fuel > 0)?);
-        Some(())
-    }),
-    setting("run.memory", "a number of MiB from 1 to 1048576", |config, value| {
-        let size = value.as_u64().filter(|size| (1..=1 << 20).contains(size))?;
-        config.run.memory = Some(size << 20);
-        Some(())
-    }),
-    setting("run.time", "a number of seconds above 0", |config, value| {
-        let seconds = value.as_f64().filter(|seconds| *seconds > 0.0)?;
-        config.run.time = Some(Duration::try_from_secs_f64(seconds).ok()?);
-        Some(())
-    }),
-    setting("run.depth", "a number of calls from 1", |config, value| {
-        config.run.depth = Some(usize::try_from(value.as_u64()?).ok().filter(|d| *d > 0)?);
-        Some(())
-    }),
     flag("run.outsideFiles", |config| &mut config.outside_files),
     setting("weights.files", "a list of `.params` and `.npz` files", |config, value| {
         let paths: Option<Vec<PathBuf>> =
             value.as_array()?.iter().map(|path| path.as_str().map(PathBuf::from)).collect();
         config.weights = paths?;
-        Some(())
-    }),
-    setting("format.style", "\"tvm\" or \"reading\"", |config, value| {
-        config.style = Some(Style::parse(value.as_str()?)?);
-        Some(())
-    }),
-    setting("limits.codeSize", "a number of MiB from 1 to 1024", |config, value| {
-        let size = value.as_u64().filter(|size| (1..=1024).contains(size))?;
-        config.limits.code = (size as usize) << 20;
-        Some(())
-    }),
-    setting("limits.nesting", "a number from 16 to 1000", |config, value| {
-        let depth = value.as_u64().filter(|depth| (16..=1000).contains(depth))?;
-        config.limits.parse.depth = depth as u32;
         Some(())
     }),
 ];
@@ -194,37 +156,49 @@ const SETTINGS: &[Setting] = &[
 /// for each invalid or unknown one. Those that the client does not set are those of the project.
 pub(super) fn read(settings: &Value, project: &Project) -> (Config, Vec<String>) {
     let settings = settings.get("relay").unwrap_or(settings);
-    let mut config = Config::of(project);
+    let mut config = Config::default();
+    // Each document has the style of its own project.
+    let mut shared = Project { style: None, ..project.clone() };
     let mut problems = Vec::new();
     let mut known = 0;
-    for setting in SETTINGS {
-        let found = setting
-            .path
-            .split('.')
-            .try_fold(settings, |value, key| value.get(key))
-            // Some clients send `{"limits.nesting": 100}`.
-            .or_else(|| settings.get(setting.path));
-        let Some(value) = found.filter(|value| !value.is_null()) else { continue };
+    let mut apply = |path: &str, takes: &str, set: &mut dyn FnMut(&Value) -> Option<()>| {
+        let found = path.split('.').try_fold(settings, |value, key| value.get(key));
+        // Some clients send `{"limits.nesting": 100}`.
+        let found = found.or_else(|| settings.get(path));
+        let Some(value) = found.filter(|value| !value.is_null()) else { return };
         known += 1;
-        let set = match setting.set {
+        if set(value).is_none() {
+            problems.push(format!("the setting `relay.{path}` takes {takes}, found {value}"));
+        }
+    };
+    for setting in SETTINGS {
+        apply(setting.path, setting.takes, &mut |value| match setting.set {
             Setter::Flag(place) => value.as_bool().map(|on| *place(&mut config) = on),
             Setter::Value(set) => set(&mut config, value),
-        };
-        if set.is_none() {
-            problems.push(format!(
-                "the setting `relay.{}` takes {}, found {value}",
-                setting.path, setting.takes
-            ));
-        }
+        });
     }
+    for key in KEYS {
+        apply(&name_of(key.path), key.takes, &mut |value| (key.set)(&mut shared, value));
+    }
+    config.share(&shared);
     for (path, value) in leaves(settings) {
-        let is_known =
-            SETTINGS.iter().any(|s| s.path == path || s.path.starts_with(&format!("{path}.")));
+        let is_known = paths().any(|known| known == path || known.starts_with(&format!("{path}.")));
         if !is_known && !is_of_editor(&path) && known + problems.len() < 100 {
             problems.push(format!("unknown setting `relay.{path}` with the value {value}"));
         }
     }
     (config, problems)
+}
+
+/// Returns the name in editors of a setting of projects.
+fn name_of(path: &str) -> String {
+    path.replace("code-size", "codeSize")
+}
+
+/// Returns the paths of all settings.
+fn paths() -> impl Iterator<Item = String> {
+    let own = SETTINGS.iter().map(|setting| setting.path.to_owned());
+    own.chain(KEYS.iter().map(|key| name_of(key.path)))
 }
 
 /// Returns true for the settings that an editor's extension reads itself.
@@ -254,6 +228,7 @@ fn leaves(settings: &Value) -> Vec<(String, &Value)> {
 
 #[cfg(test)]
 mod tests {
+    use semantics::Rules;
     use serde_json::json;
 
     use super::*;
@@ -353,12 +328,12 @@ mod tests {
             })
             .collect();
         assert_eq!(offered, defaults());
-        let mut paths: Vec<&str> = SETTINGS.iter().map(|setting| setting.path).collect();
+        let mut paths: Vec<String> = paths().collect();
         paths.sort();
-        assert!(defaults().keys().eq(paths));
+        assert!(defaults().keys().eq(&paths));
         let help = read("neovim/doc/relay-analyzer.txt");
-        for setting in SETTINGS {
-            assert!(help.contains(&format!("\n  {} ", setting.path)), "{}", setting.path);
+        for path in paths {
+            assert!(help.contains(&format!("\n  {path} ")), "{path}");
         }
     }
 

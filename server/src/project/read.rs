@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, ops::Range, time::Duration};
 
 use ::operators::similar;
 use semantics::{Code, Diagnostic, Level, Lint, NoLevel, Rules, nearest_code};
+use serde_json::Value as Json;
 use syntax::{TextRange, TextSize, format::Style};
 use toml::{
     Spanned,
@@ -14,23 +15,21 @@ use toml::{
 
 use super::Project;
 
-/// A key: its path, a description of its values, and a setter, which rejects invalid values.
-struct Key {
-    path: &'static str,
-    takes: &'static str,
-    set: fn(&mut Project, &DeValue<'_>) -> Option<()>,
+/// A setting: its path, a description of its values, and a setter, which rejects invalid values.
+pub(crate) struct Key {
+    pub(crate) path: &'static str,
+    pub(crate) takes: &'static str,
+    pub(crate) set: Setter,
 }
 
-const fn key(
-    path: &'static str,
-    takes: &'static str,
-    set: fn(&mut Project, &DeValue<'_>) -> Option<()>,
-) -> Key {
+type Setter = fn(&mut Project, &Json) -> Option<()>;
+
+const fn key(path: &'static str, takes: &'static str, set: Setter) -> Key {
     Key { path, takes, set }
 }
 
-/// The keys. The levels of codes are in the table [`LINTS`].
-const KEYS: &[Key] = &[
+/// The settings, which editors have as well. The levels of codes are in the table [`LINTS`].
+pub(crate) const KEYS: &[Key] = &[
     key("tvm", "true, false, or a release such as \"0.8\"", |project, value| {
         let rules = value.as_bool().map(Rules::of);
         set(&mut project.tvm, rules.or_else(|| Rules::parse(value.as_str()?)))
@@ -40,27 +39,27 @@ const KEYS: &[Key] = &[
         set(&mut project.style, value.as_str().and_then(Style::parse))
     }),
     key("limits.code-size", "a number of MiB from 1 to 1024", |project, value| {
-        let size = integer(value).filter(|size| (1..=1024).contains(size));
+        let size = value.as_u64().filter(|size| (1..=1024).contains(size));
         set(&mut project.code_size, size.map(|size| size << 20))
     }),
     key("limits.nesting", "a number from 16 to 1000", |project, value| {
-        let depth = integer(value).filter(|depth| (16..=1000).contains(depth));
+        let depth = value.as_u64().filter(|depth| (16..=1000).contains(depth));
         set(&mut project.nesting, depth.map(|depth| depth as u32))
     }),
     key("run.fuel", "a number of calls from 1", |project, value| {
-        set(&mut project.run.fuel, integer(value).filter(|fuel| *fuel > 0))
+        set(&mut project.run.fuel, value.as_u64().filter(|fuel| *fuel > 0))
     }),
     key("run.memory", "a number of MiB from 1 to 1048576", |project, value| {
-        let size = integer(value).filter(|size| (1..=1 << 20).contains(size));
+        let size = value.as_u64().filter(|size| (1..=1 << 20).contains(size));
         set(&mut project.run.memory, size.map(|size| size << 20))
     }),
     key("run.time", "a number of seconds above 0", |project, value| {
-        let seconds = number(value).filter(|seconds| *seconds > 0.0);
+        let seconds = value.as_f64().filter(|seconds| *seconds > 0.0);
         let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         set(&mut project.run.time, time)
     }),
     key("run.depth", "a number of calls from 1", |project, value| {
-        let depth = integer(value).filter(|depth| *depth > 0);
+        let depth = value.as_u64().filter(|depth| *depth > 0);
         set(&mut project.run.depth, depth.and_then(|depth| usize::try_from(depth).ok()))
     }),
 ];
@@ -83,10 +82,13 @@ fn integer(value: &DeValue<'_>) -> Option<u64> {
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()
 }
 
-fn number(value: &DeValue<'_>) -> Option<f64> {
-    match value.as_float() {
-        Some(float) => float.as_str().parse().ok(),
-        None => integer(value).map(|integer| integer as f64),
+/// Returns a value in the form in which editors send it; null for one that no setting takes.
+fn scalar(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => Json::from(text.as_ref()),
+        DeValue::Boolean(is_set) => Json::from(*is_set),
+        DeValue::Float(float) => float.as_str().parse::<f64>().map_or(Json::Null, Json::from),
+        other => integer(other).map_or(Json::Null, Json::from),
     }
 }
 
@@ -145,7 +147,7 @@ impl Reader {
             let path = if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
             let known = KEYS.iter().find(|key| key.path == path);
             if let Some(known) = known {
-                if (known.set)(&mut self.project, value.get_ref()).is_none() {
+                if (known.set)(&mut self.project, &scalar(value.get_ref())).is_none() {
                     let message = format!("`{path}` takes {}", known.takes);
                     self.refuse(range(value.span()), message, None);
                 }
