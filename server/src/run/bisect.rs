@@ -226,23 +226,22 @@ pub(crate) fn most_runs(count: usize) -> usize {
     count.checked_ilog2().unwrap_or_default() as usize + 2
 }
 
-/// Runs modules, each once at most.
-struct Runner<R> {
+/// A search, which runs each module once at most.
+struct Search<R> {
     run: R,
     states: Vec<Option<State>>,
-    runs: usize,
-    skipped: Vec<(usize, Obstacle)>,
+    found: Bisection,
 }
 
-impl<R: FnMut(usize) -> State> Runner<R> {
+impl<R: FnMut(usize) -> State> Search<R> {
     fn state(&mut self, at: usize) -> State {
         if let Some(known) = &self.states[at] {
             return known.clone();
         }
         let state = (self.run)(at);
-        self.runs += 1;
+        self.found.runs += 1;
         if let State::NotRun(obstacle) = &state {
-            self.skipped.push((at, obstacle.clone()));
+            self.found.skip(at, obstacle.clone());
         }
         self.states[at] = Some(state.clone());
         state
@@ -261,14 +260,61 @@ impl<R: FnMut(usize) -> State> Runner<R> {
         }
         (runs, fails)
     }
+
+    /// Searches the modules from the first one on.
+    fn all(&mut self, first: usize, count: usize) {
+        let mut last = count.saturating_sub(1);
+        if last <= first {
+            return;
+        }
+        if let State::NotRun(_) = self.state(last) {
+            let (runs, fails) = self.border(first, last);
+            self.found.not_run = Some(fails);
+            last = runs;
+            if last == first {
+                return;
+            }
+        }
+        self.found.sought = match self.state(last) {
+            State::Run(difference) => difference,
+            // It can be run.
+            State::NotRun(_) => Difference::None,
+        };
+        if self.found.sought == Difference::None {
+            self.found.same = last;
+            return;
+        }
+        let mut other = last;
+        // Each round moves one of the ends, or is the last one.
+        while other - self.found.same > 1 {
+            let middle = self.found.same.midpoint(other);
+            let mut near: Vec<usize> = (self.found.same + 1..other).collect();
+            near.sort_by_key(|at| at.abs_diff(middle));
+            let mut moved = false;
+            for at in near {
+                match self.state(at) {
+                    State::Run(difference) if difference < self.found.sought => {
+                        self.found.same = at
+                    }
+                    State::Run(_) => other = at,
+                    State::NotRun(_) => continue,
+                }
+                moved = true;
+                break;
+            }
+            if !moved {
+                break;
+            }
+        }
+        self.found.other = Some(other);
+    }
 }
 
 /// Searches modules from the first one, whose value is right, by halves. `run` runs one of them. A module that
 /// cannot be run is skipped: one beside it is run in its place. If the last module cannot be run, the search finds the
 /// first of those that cannot, and goes on in the modules before it.
 pub(crate) fn bisect(first: usize, count: usize, run: impl FnMut(usize) -> State) -> Bisection {
-    let mut runner = Runner { run, states: vec![None; count], runs: 0, skipped: Vec::new() };
-    let mut found = Bisection {
+    let found = Bisection {
         same: first,
         other: None,
         not_run: None,
@@ -276,61 +322,9 @@ pub(crate) fn bisect(first: usize, count: usize, run: impl FnMut(usize) -> State
         runs: 0,
         skipped: Vec::new(),
     };
-    search(first, count, &mut runner, &mut found);
-    found.runs = runner.runs;
-    found.skipped = runner.skipped;
-    found.skipped.sort_by_key(|(at, _)| *at);
-    found
-}
-
-fn search<R: FnMut(usize) -> State>(
-    first: usize,
-    count: usize,
-    runner: &mut Runner<R>,
-    found: &mut Bisection,
-) {
-    let mut last = count.saturating_sub(1);
-    if last <= first {
-        return;
-    }
-    if let State::NotRun(_) = runner.state(last) {
-        let (runs, fails) = runner.border(first, last);
-        found.not_run = Some(fails);
-        last = runs;
-        if last == first {
-            return;
-        }
-    }
-    found.sought = match runner.state(last) {
-        State::Run(difference) => difference,
-        // It can be run.
-        State::NotRun(_) => Difference::None,
-    };
-    if found.sought == Difference::None {
-        found.same = last;
-        return;
-    }
-    let mut other = last;
-    // Each round moves one of the ends, or is the last one.
-    while other - found.same > 1 {
-        let middle = found.same.midpoint(other);
-        let mut near: Vec<usize> = (found.same + 1..other).collect();
-        near.sort_by_key(|at| at.abs_diff(middle));
-        let mut moved = false;
-        for at in near {
-            match runner.state(at) {
-                State::Run(difference) if difference < found.sought => found.same = at,
-                State::Run(_) => other = at,
-                State::NotRun(_) => continue,
-            }
-            moved = true;
-            break;
-        }
-        if !moved {
-            break;
-        }
-    }
-    found.other = Some(other);
+    let mut search = Search { run, states: vec![None; count], found };
+    search.all(first, count);
+    search.found
 }
 
 #[cfg(test)]
