@@ -45,9 +45,9 @@ pub(crate) fn candidates(functions: &[FunctionDiff]) -> Vec<Candidate<'_>> {
     let mut last_before: HashMap<TextRange, TextRange> = HashMap::new();
     for (_, pair) in &all {
         let after = last_after.entry(pair.before).or_insert(pair.after);
-        *after = (*after).max_by_start(pair.after);
+        *after = later(*after, pair.after);
         let before = last_before.entry(pair.after).or_insert(pair.before);
-        *before = (*before).max_by_start(pair.before);
+        *before = later(*before, pair.before);
     }
     let is_last = |pair: &Pair| {
         last_after.get(&pair.before) == Some(&pair.after)
@@ -74,13 +74,7 @@ fn incomparable(change: &Change) -> Option<&'static str> {
     }
 }
 
-trait ByStart {
-    /// Returns the range that starts later.
-    fn max_by_start(self, other: Self) -> Self;
-}
-
-impl ByStart for TextRange {
-    fn max_by_start(self, other: TextRange) -> TextRange {
-        if other.start() > self.start() { other } else { self }
-    }
+/// Returns the range that starts later.
+fn later(one: TextRange, other: TextRange) -> TextRange {
+    if other.start() > one.start() { other } else { one }
 }
