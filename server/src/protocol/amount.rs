@@ -1,6 +1,6 @@
 //! Numbers with their texts.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 
@@ -51,4 +51,10 @@ pub(crate) struct Seconds {
     pub(crate) value: f64,
     /// The text, as in `12.3 ms`.
     pub(crate) text: String,
+}
+
+impl From<Duration> for Seconds {
+    fn from(time: Duration) -> Seconds {
+        Seconds { value: time.as_secs_f64(), text: ide::words::duration(time) }
+    }
 }

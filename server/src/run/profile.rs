@@ -58,14 +58,12 @@ impl Part {
         let known = if self.macs > 0 { words::number(self.macs) } else { String::new() };
         if self.has_undefined_macs { format!("{known}?") } else { known }
     }
-}
 
-impl Part {
     fn totals(&self) -> protocol::CallTotals {
         let count = |value: u64, text: String| protocol::Count { value, text };
         protocol::CallTotals {
             calls: count(self.calls, words::number(self.calls)),
-            time: seconds(self.time),
+            time: self.time.into(),
             macs: protocol::Amount::new(
                 (!self.has_undefined_macs).then_some(self.macs),
                 self.macs(),
@@ -158,7 +156,7 @@ impl Profile {
             [("operators", operators), ("values for the editor", self.observed), (rest_name, rest)];
         let known = parts.into_iter().filter(|(_, time)| !time.is_zero());
         known
-            .map(|(what, time)| protocol::TimePart { what: what.to_owned(), time: seconds(time) })
+            .map(|(what, time)| protocol::TimePart { what: what.to_owned(), time: time.into() })
             .collect()
     }
 
@@ -324,7 +322,7 @@ impl Profile {
             layers: layers.collect(),
             total: protocol::ProfileTotal {
                 totals: self.total().totals(),
-                wall: seconds(took),
+                wall: took.into(),
                 parts: self.parts(took),
                 cut: !self.measures(),
             },
@@ -379,10 +377,6 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
         }
     }
     found
-}
-
-fn seconds(time: Duration) -> protocol::Seconds {
-    protocol::Seconds { value: time.as_secs_f64(), text: words::duration(time) }
 }
 
 /// Aligns cells in columns with two spaces between them, from column `right` on to the right.

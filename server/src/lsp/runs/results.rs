@@ -13,8 +13,8 @@ use super::{RunContext, RunParams, cancel::Cancel, remembered::Entry};
 use crate::{
     lsp::live::Watcher,
     protocol::{
-        NotFinite, Profile, RememberedArguments, RunError, RunResult, RunStatus, Score, Seconds,
-        StartedRun, TensorFacts, TensorText,
+        NotFinite, Profile, RememberedArguments, RunError, RunResult, RunStatus, Score, StartedRun,
+        TensorFacts, TensorText,
     },
     run::{
         self,
@@ -143,16 +143,12 @@ impl ResultParts<'_> {
         for warning in arguments.warnings.iter().chain(&observer.note) {
             head += &format!("\n{warning}");
         }
-        let seconds = |time: Duration| Seconds {
-            value: time.as_secs_f64(),
-            text: ide::words::duration(time),
-        };
         let started = StartedRun {
             function: self.name.to_owned(),
             uri: uri.clone(),
             version: self.context.document.version,
-            time: seconds(ran.time),
-            whole: seconds(self.whole),
+            time: ran.time.into(),
+            whole: self.whole.into(),
             drawn: arguments.drawn.clone(),
             seed: self.seed,
             random,
