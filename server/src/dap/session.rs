@@ -49,12 +49,6 @@ pub(super) enum SessionEvent {
     Report(Report),
 }
 
-/// The run of a session.
-struct Run {
-    orders: Sender<Order>,
-    shared: Arc<RunControl>,
-}
-
 /// The answer to a request.
 type Answer = Result<Option<Body>, String>;
 
@@ -65,7 +59,8 @@ pub(super) struct Session {
     positions: Positions,
     launch: Option<(LaunchArguments, Evaluator)>,
     is_configured: bool,
-    run: Option<Run>,
+    /// Sends orders to the run, if there is one.
+    run: Option<Sender<Order>>,
     /// Shared with the run, which is not started yet or has ended, too.
     shared: Arc<RunControl>,
     stopped: Option<StoppedRun>,
@@ -205,10 +200,10 @@ impl Session {
             TENSOR => self.at_stop(given, StoppedRun::tensor_view),
             "setVariable" => {
                 let given = arguments(given)?;
-                let (stopped, run) = self.stopped()?;
+                let (stopped, orders) = self.stopped()?;
                 let (order, body) = stopped.set(&given)?;
                 // Fails if the run has ended.
-                let _ = run.orders.send(order);
+                let _ = orders.send(order);
                 Ok(Some(body))
             }
             "exceptionInfo" => {
@@ -323,7 +318,7 @@ impl Session {
         let started =
             started.and_then(|_| runner::start(evaluator, launch, shared, from_session, reports));
         match started {
-            Ok(()) => self.run = Some(Run { orders, shared: self.shared.clone() }),
+            Ok(()) => self.run = Some(orders),
             Err(error) => {
                 self.report(Report::Ended {
                     text: format!("no run can be started: {error}"),
@@ -437,11 +432,11 @@ impl Session {
         }
     }
 
-    fn stopped(&mut self) -> Result<(&mut StoppedRun, &Run), String> {
-        let Some(run) = &self.run else { return Err(not_running()) };
+    fn stopped(&mut self) -> Result<(&mut StoppedRun, &Sender<Order>), String> {
+        let Some(orders) = &self.run else { return Err(not_running()) };
         let stopped = self.stopped.as_mut();
         let stopped = stopped.ok_or_else(|| "the program is running: pause it first".to_owned())?;
-        Ok((stopped, run))
+        Ok((stopped, orders))
     }
 
     /// Answers a request about a stopped run.
@@ -455,10 +450,9 @@ impl Session {
     }
 
     fn resume(&mut self, order: impl FnOnce(&StoppedRun) -> Order) -> Answer {
-        let (stopped, run) = self.stopped()?;
-        let order = order(stopped);
+        let (stopped, orders) = self.stopped()?;
+        let (order, orders) = (order(stopped), orders.clone());
         // The values of the stop are released before operators may reuse their memory.
-        let orders = run.orders.clone();
         self.stopped = None;
         // Fails if the run has ended.
         let _ = orders.send(order);
@@ -525,10 +519,10 @@ impl Session {
     fn end_run(&mut self) {
         self.shared.cancelled.store(true, Ordering::Relaxed);
         self.stopped = None;
-        if let Some(run) = &mut self.run {
-            run.shared.notify();
+        if let Some(orders) = &mut self.run {
+            self.shared.notify();
             // A stopped run waits for an order, and ends without a session.
-            run.orders = channel().0;
+            *orders = channel().0;
         }
     }
 }
