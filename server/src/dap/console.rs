@@ -6,7 +6,7 @@ use interpreter::{SharedTensor, Value};
 use serde_json::Value as Json;
 
 use super::{
-    protocol::{Body, EvaluateArguments, EvaluateResponse, LaunchArguments},
+    protocol::{Body, EvaluateArguments, LaunchArguments, ValueDetails, Variable},
     runner,
     sliced::tensor_of,
     stopped::StoppedRun,
@@ -86,19 +86,12 @@ impl StoppedRun {
         }
         let value = self.value_of(line.expression, given.frame_id)?;
         let Some(path) = line.path else {
-            let shown = self.nodes.value("", &value);
-            return Ok(Body::Evaluated(EvaluateResponse {
-                result: shown.value,
-                ty: shown.ty,
-                variables_reference: shown.variables_reference,
-                indexed_variables: shown.indexed_variables,
-                named_variables: shown.named_variables,
-                memory_reference: shown.memory_reference,
-            }));
+            let Variable { value: result, details, .. } = self.nodes.value("", &value);
+            return Ok(Body::Evaluated { result, details });
         };
         let tensor = tensor_of(&value, line.expression)?;
         let result = self.save(&tensor, &path, read)?;
-        Ok(Body::Evaluated(EvaluateResponse { result, ..EvaluateResponse::default() }))
+        Ok(Body::Evaluated { result, details: ValueDetails::default() })
     }
 
     /// Evaluates an expression in a frame.

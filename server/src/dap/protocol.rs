@@ -120,7 +120,11 @@ pub(super) enum Body {
     Variables {
         variables: Vec<Variable>,
     },
-    Evaluated(EvaluateResponse),
+    Evaluated {
+        result: String,
+        #[serde(flatten)]
+        details: ValueDetails,
+    },
     #[serde(rename_all = "camelCase")]
     Changed {
         value: String,
@@ -262,12 +266,20 @@ pub(super) struct Scope {
 pub(super) struct Variable {
     pub(super) name: String,
     pub(super) value: String,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub(super) ty: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) presentation_hint: Option<PresentationHint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) evaluate_name: Option<String>,
+    #[serde(flatten)]
+    pub(super) details: ValueDetails,
+}
+
+/// The type, the parts and the bytes of a value.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ValueDetails {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub(super) ty: Option<String>,
     pub(super) variables_reference: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) indexed_variables: Option<usize>,
@@ -286,21 +298,6 @@ pub(super) struct PresentationHint {
     /// True for a value that is only computed if the client asks for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) lazy: bool,
-}
-
-#[derive(Serialize, Default)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct EvaluateResponse {
-    pub(super) result: String,
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub(super) ty: Option<String>,
-    pub(super) variables_reference: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) indexed_variables: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) named_variables: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) memory_reference: Option<String>,
 }
 
 /// The arguments of `initialize`.

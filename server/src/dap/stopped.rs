@@ -11,7 +11,7 @@ use super::{
     program::{Positions, Program},
     protocol::{
         Body, FrameArguments, Scope, SetVariableArguments, StackFrame, StackTraceArguments,
-        Variable, VariablesArguments,
+        ValueDetails, Variable, VariablesArguments,
     },
     recall::Recall,
     runner,
@@ -265,12 +265,9 @@ impl StoppedRun {
         };
         variable.value = value.clone();
         let name = variable.name;
-        let shown = self.nodes.value(&given.name, &value);
-        let changed = Body::Changed {
-            value: shown.value,
-            ty: shown.ty,
-            variables_reference: shown.variables_reference,
-        };
+        let Variable { value: text, details, .. } = self.nodes.value(&given.name, &value);
+        let ValueDetails { ty, variables_reference, .. } = details;
+        let changed = Body::Changed { value: text, ty, variables_reference };
         Ok((Order::Set { inner, name, value }, changed))
     }
 }

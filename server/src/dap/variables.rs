@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use interpreter::{AxisSlice, SharedTensor, Value};
 use syntax::TextRange;
 
-use super::protocol::{PresentationHint, Variable};
+use super::protocol::{PresentationHint, ValueDetails, Variable};
 use crate::run::{show, summary};
 
 /// The number of children of a value that are sent without being asked for a page.
@@ -131,8 +131,10 @@ impl Nodes {
                 presentation_hint: read_only("data")
                     .map(|hint| PresentationHint { lazy: true, ..hint }),
                 evaluate_name: Some(name.to_owned()),
-                variables_reference: self.number(node),
-                ..Variable::default()
+                details: ValueDetails {
+                    variables_reference: self.number(node),
+                    ..ValueDetails::default()
+                },
             };
         }
         Variable { evaluate_name: Some(name.to_owned()), ..self.value(name, value) }
@@ -152,13 +154,15 @@ impl Nodes {
         Variable {
             name: name.to_owned(),
             value: text,
-            ty: Some(type_of(value)),
             presentation_hint: Some(hint(value)),
             evaluate_name: None,
-            variables_reference: reference,
-            indexed_variables: indexed.filter(|_| reference > 0),
-            named_variables: named.filter(|_| reference > 0),
-            memory_reference: self.memory_of(value),
+            details: ValueDetails {
+                ty: Some(type_of(value)),
+                variables_reference: reference,
+                indexed_variables: indexed.filter(|_| reference > 0),
+                named_variables: named.filter(|_| reference > 0),
+                memory_reference: self.memory_of(value),
+            },
         }
     }
 
@@ -210,21 +214,23 @@ impl Nodes {
         for at in (start..size).take(count) {
             let first = first + at * stride;
             let ty = tensor.dtype().to_string();
-            let mut shown = Variable {
-                name: format!("[{at}]"),
-                presentation_hint: read_only("data"),
-                ..Variable::default()
-            };
-            if let Some(&next) = rest.first() {
+            let mut details = ValueDetails::default();
+            let value = if let Some(&next) = rest.first() {
                 let sizes: Vec<String> = rest.iter().map(ToString::to_string).collect();
-                shown.value = format!("{ty} ({})", sizes.join(", "));
                 let part = Node::Part { tensor: tensor.clone(), first, axis: axis + 1 };
-                shown.variables_reference = self.number(part);
-                shown.indexed_variables = (shown.variables_reference > 0).then_some(next);
+                details.variables_reference = self.number(part);
+                details.indexed_variables = (details.variables_reference > 0).then_some(next);
+                format!("{ty} ({})", sizes.join(", "))
             } else {
-                shown.value = show::element(tensor, first);
-            }
-            found.push(Variable { ty: Some(ty), ..shown });
+                show::element(tensor, first)
+            };
+            found.push(Variable {
+                name: format!("[{at}]"),
+                value,
+                presentation_hint: read_only("data"),
+                evaluate_name: None,
+                details: ValueDetails { ty: Some(ty), ..details },
+            });
         }
         found
     }
