@@ -162,9 +162,9 @@ impl Context {
         Context { run, config, encoding, uri, folder, overlays }
     }
 
-    /// Returns the arguments of a function, which is `key` among those that are remembered.
-    fn inputs(&self, key: &str) -> std::result::Result<Inputs, String> {
-        let memory = Entry::new(self.folder.as_deref(), &self.uri, key);
+    /// Returns the arguments of a function with those that are remembered.
+    fn inputs(&self, function: &str) -> std::result::Result<Inputs, String> {
+        let memory = Entry::new(self.folder.as_deref(), &self.uri, function);
         let recalled =
             if self.run.exact { RememberedArguments::default() } else { memory.recall()? };
         self.run.inputs.inputs(&recalled, memory.folder(), self.config.outside_files)
@@ -304,16 +304,13 @@ impl NamedText {
         Ok(PreparedComparand { comparand: Comparand::new(db, module), layers, lines })
     }
 
-    /// Returns the key of the function that is run among remembered arguments.
-    fn key(&self, function: Option<&str>) -> std::result::Result<String, String> {
+    /// Returns the name of the function that is run, which is empty for a bare expression.
+    fn function_name(&self, function: Option<&str>) -> std::result::Result<String, String> {
         let mut analyzer = Analyzer::default();
         analyzer.parse(&self.text);
         let (db, file) = analyzer.database();
         let def = function.map_or(Selection::Main, Selection::Named).find(db, file)?;
-        Ok(match def.name(db).as_str() {
-            "" => "expression".to_owned(),
-            name => name.to_owned(),
-        })
+        Ok(def.name(db).to_string())
     }
 
     /// Returns the range of a call in the text.
@@ -362,7 +359,7 @@ impl Task for Modules {
         };
         steps.tell("pairing calls");
         let function = context.run.function.as_deref();
-        let inputs = context.inputs(&before.key(function)?)?;
+        let inputs = context.inputs(&before.function_name(function)?)?;
         let a = before.prepare()?;
         end()?;
         let b = after.prepare()?;
@@ -407,7 +404,7 @@ impl Task for PairTensors {
     fn work(&self, cancel: &Cancel, _: &Steps) -> std::result::Result<TensorView, String> {
         let PairTensors { modules: Modules { before, after, context }, pair, view } = self;
         let function = context.run.function.as_deref();
-        let inputs = context.inputs(&before.key(function)?)?;
+        let inputs = context.inputs(&before.function_name(function)?)?;
         let (one, other) = (before.call(pair.before, context)?, after.call(pair.after, context)?);
         let calls = CallPair { before: one, after: other, is_one_operator: false };
         let sides = (before.side(function), after.side(function));

@@ -440,11 +440,7 @@ fn run(
     let selection = rerun.map_or_else(|| params.selection(context), Rerun::selection);
     let def = selection.find(db, file)?;
     let name = failure::name_of(db, def);
-    let key = match def.name(db).as_str() {
-        "" => "expression",
-        name => name,
-    };
-    let memory = Entry::new(context.folder.as_deref(), &params.uri, key);
+    let memory = Entry::new(context.folder.as_deref(), &params.uri, def.name(db));
     if params.recall {
         let remembered = memory.recall()?;
         let status = RecalledStatus::Recalled;

@@ -110,13 +110,15 @@ pub(in crate::lsp) struct Entry {
 type Functions = Map<String, Json>;
 
 impl Entry {
-    /// Returns the entry of a function of a document. Without a folder, nothing is remembered.
+    /// Returns the entry of a function of a document; that of a bare expression has no name. Without a folder, nothing is
+    /// remembered.
     pub(in crate::lsp) fn new(folder: Option<&Path>, uri: &Url, function: &str) -> Entry {
         let path = paths::of_uri(uri);
         let below =
             folder.and_then(|folder| Some(path.as_ref()?.strip_prefix(folder).ok()?.to_owned()));
         let parts = below.iter().flat_map(|path| path.iter());
         let parts: Vec<_> = parts.map(|part| part.to_string_lossy().into_owned()).collect();
+        let function = if function.is_empty() { "expression" } else { function };
         Entry {
             folder: below.is_some().then(|| folder.map(Path::to_owned)).flatten(),
             file: parts.join("/"),
