@@ -299,54 +299,34 @@ def @main[A](%x: A) -> (A, A) {
 
 #[test]
 fn calls_and_infix_expressions_convert() {
-    check(
-        "to-infix",
-        "def @main(%x: int32) { ad$0d(%x, %x + 1) }\n",
-        expect![[r#"
-        // Rewrite with `+`
-        def @main(%x: int32) { %x + (%x + 1) }
-    "#]],
-    );
-    check(
-        "to-infix",
-        "def @main(%x: int32) { %x * su$0btract(%x, -1) }\n",
-        expect![[r#"
-        // Rewrite with `-`
-        def @main(%x: int32) { %x * (%x - (-1)) }
-    "#]],
-    );
-    check(
-        "to-infix",
-        "def @main(%x: int32) { ad$0d(%x /* a */, 1 /* ty=int32 */) }\n",
-        expect![[r#"
-            // Rewrite with `+`
-            def @main(%x: int32) { %x /* a */ + (1 /* ty=int32 */) }
-        "#]],
-    );
-    check(
-        "to-infix",
-        "def @main(%x: int32) { ad$0d(/* lost */ %x, 1) }\n",
-        expect![[r#"
-        // Rewrite with `+`
-        refused: a comment between the arguments would be lost
-    "#]],
-    );
-    check(
-        "to-call",
-        "def @main(%x: int32) { (%x + 1) $0* %x }\n",
-        expect![[r#"
-        // Rewrite as a call of `multiply`
-        def @main(%x: int32) { multiply(%x + 1, %x) }
-    "#]],
-    );
-    check(
-        "to-call",
-        "def @main(%x: int32) { %x $0< 3 }\n",
-        expect![[r#"
-        // Rewrite as a call of `less`
-        def @main(%x: int32) { less(%x, 3) }
-    "#]],
-    );
+    for (id, before, title, after) in [
+        ("to-infix", "ad$0d(%x, %x + 1)", "Rewrite with `+`", Ok("%x + (%x + 1)")),
+        ("to-infix", "%x * su$0btract(%x, -1)", "Rewrite with `-`", Ok("%x * (%x - (-1))")),
+        (
+            "to-infix",
+            "ad$0d(%x /* a */, 1 /* ty=int32 */)",
+            "Rewrite with `+`",
+            Ok("%x /* a */ + (1 /* ty=int32 */)"),
+        ),
+        (
+            "to-infix",
+            "ad$0d(/* lost */ %x, 1)",
+            "Rewrite with `+`",
+            Err("a comment between the arguments would be lost"),
+        ),
+        (
+            "to-call",
+            "(%x + 1) $0* %x",
+            "Rewrite as a call of `multiply`",
+            Ok("multiply(%x + 1, %x)"),
+        ),
+        ("to-call", "%x $0< 3", "Rewrite as a call of `less`", Ok("less(%x, 3)")),
+    ] {
+        let with_value = |value: &str| format!("def @main(%x: int32) {{ {value} }}");
+        let (offered, outcome) = run(id, &with_value(before));
+        assert_eq!(offered.as_deref(), Some(title), "{before}");
+        assert_eq!(outcome, after.map(with_value).map_err(str::to_owned));
+    }
 }
 
 #[test]

@@ -1,15 +1,20 @@
 use super::*;
 
-/// Checks the expected syntax at `$0` and the enclosing call.
-fn check(text: &str, expected: &str) {
+/// Returns what `found` makes of the context of the cursor at `$0`, and of the text without it; `None` if there is none.
+fn at_cursor<T>(text: &str, found: impl FnOnce(Cursor<'_>, &str) -> T) -> Option<T> {
     let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
     let text = text.replace("$0", "");
     let parse = syntax::parse(&text);
-    let Some(marked) = MarkedTree::new(&parse, at) else {
-        assert_eq!("Nothing", expected, "{text}");
-        return;
-    };
-    let found = marked.cursor();
+    MarkedTree::new(&parse, at).map(|marked| found(marked.cursor(), &text))
+}
+
+/// Checks the expected syntax at `$0` and the enclosing call.
+fn check(text: &str, expected: &str) {
+    let found = at_cursor(text, |cursor, _| described(&cursor));
+    assert_eq!(found.as_deref().unwrap_or("Nothing"), expected, "{text}");
+}
+
+fn described(found: &Cursor<'_>) -> String {
     let call = found.calls.first().map(|call| {
         let callee = match &call.callee {
             CalleeSyntax::Name(name) => name.clone(),
@@ -18,8 +23,7 @@ fn check(text: &str, expected: &str) {
         };
         format!(" {callee}#{}", call.argument)
     });
-    let found = format!("{:?}{}", found.expected, call.unwrap_or_default());
-    assert_eq!(found, expected, "{text}");
+    format!("{:?}{}", found.expected, call.unwrap_or_default())
 }
 
 #[test]
@@ -196,12 +200,10 @@ fn names_with_dots_and_projections_are_callees() {
 #[test]
 fn binding_is_excluded_in_its_value_only() {
     let bound = |text: &str| {
-        let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
-        let text = text.replace("$0", "");
-        let parse = syntax::parse(&text);
-        let marked = MarkedTree::new(&parse, at).expect("a marker");
-        let bound = marked.cursor().bound;
-        bound.map(|range| text[std::ops::Range::<usize>::from(range)].to_owned())
+        let bound = at_cursor(text, |cursor, text| {
+            cursor.bound.map(|range| text[std::ops::Range::<usize>::from(range)].to_owned())
+        });
+        bound.expect("a marker")
     };
     assert_eq!(bound("def @f() { let %y = add($0); %y }").as_deref(), Some("%y"));
     assert_eq!(bound("def @f() { %0 = add($0) }").as_deref(), Some("%0"));
@@ -223,20 +225,18 @@ fn arguments_around_the_cursor_are_found_in_closed_calls() {
             .trim_end()
             .to_owned()
     };
-    let with = |text: &str, found: &dyn Fn(&Cursor<'_>) -> String| {
-        let at = TextSize::new(text.find("$0").expect("a cursor") as u32);
-        let text = text.replace("$0", "");
-        let parse = syntax::parse(&text);
-        found(&MarkedTree::new(&parse, at).expect("a marker").cursor())
+    let of_word = |text: &str| {
+        at_cursor(text, |cursor, _| render(cursor.arguments.as_ref())).expect("a marker")
     };
-    let of_word = |text: &str| with(text, &|cursor| render(cursor.arguments.as_ref()));
     let call = "def @f() { $0(%x, add(%x, %y), %2, axis=[1, 2]) }";
     assert_eq!(of_word(call), "(%x, …, %2) axis");
     assert_eq!(of_word("def @f() { $0() }"), "()");
     assert_eq!(of_word("def @f() { $0(fn (%x) { %x }, %y) }"), "(…, %y)");
     assert_eq!(of_word("def @f() { $0 (%x }"), "open");
     assert_eq!(of_word("def @f() { $0 }"), "open");
-    let after = |text: &str| with(text, &|cursor| render(cursor.calls[0].after.as_ref()));
+    let after = |text: &str| {
+        at_cursor(text, |cursor, _| render(cursor.calls[0].after.as_ref())).expect("a marker")
+    };
     assert_eq!(after("def @f() { add($0, %y) }"), "(%y)");
     assert_eq!(after("def @f() { add($0%x, %y) }"), "(%y)");
     assert_eq!(after("def @f() { add(%x, $0) }"), "()");

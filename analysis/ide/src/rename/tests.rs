@@ -5,14 +5,16 @@ use crate::fixture::Fixture;
 fn check(text: &str, new: &str, expected: Expect) {
     let fixture = Fixture::new(text);
     let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
-    let outcome = match super::rename(db, file, at, new) {
-        Ok(edits) => {
-            let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
-            crate::edit::apply(&fixture.text, edits)
-        }
-        Err(reason) => format!("refused: {reason}\n"),
-    };
-    expected.assert_eq(&outcome);
+    let outcome = super::rename(db, file, at, new);
+    let edits = outcome.unwrap_or_else(|reason| panic!("{new} is refused: {reason}"));
+    let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
+    expected.assert_eq(&crate::edit::apply(&fixture.text, edits));
+}
+
+fn refused(text: &str, new: &str, expected: &str) {
+    let fixture = Fixture::new(text);
+    let outcome = super::rename(&fixture.db, fixture.file, fixture.cursor(), new);
+    assert_eq!(outcome.err().as_deref(), Some(expected), "{new} in\n{text}");
 }
 
 #[test]
@@ -24,55 +26,28 @@ def @main(%x$0: int32) {
   add(%x, %y)
 }
 ";
-    check(
-        text,
-        "input",
-        expect![[r#"
-            def @main(%input: int32) {
-              let %y = add(%input, %input);
-              let %x = %y;
-              add(%x, %y)
-            }
-        "#]],
-    );
-    check(
-        text,
-        "%input",
-        expect![[r#"
-            def @main(%input: int32) {
-              let %y = add(%input, %input);
-              let %x = %y;
-              add(%x, %y)
-            }
-        "#]],
-    );
-    check(
-        text,
-        "@input",
-        expect![[r#"
-                refused: `@input` is not a name for a local variable
+    for new in ["input", "%input"] {
+        check(
+            text,
+            new,
+            expect![[r#"
+                def @main(%input: int32) {
+                  let %y = add(%input, %input);
+                  let %x = %y;
+                  add(%x, %y)
+                }
             "#]],
-    );
-    check(
-        text,
-        "1",
-        expect![[r#"
-                refused: `%1` is the name of a graph variable; start the name with a letter
-            "#]],
-    );
-    check(
-        text,
-        "a b",
-        expect![[r#"
-                refused: `a b` is not a name for a local variable
-            "#]],
-    );
+        );
+    }
+    refused(text, "@input", "`@input` is not a name for a local variable");
+    refused(text, "1", "`%1` is the name of a graph variable; start the name with a letter");
+    refused(text, "a b", "`a b` is not a name for a local variable");
 }
 
 #[test]
 fn rename_that_captures_is_refused() {
     // The other binding would capture a use of `%y`.
-    check(
+    refused(
         "
 def @main(%x: int32) {
   let %y$0 = 1;
@@ -81,12 +56,10 @@ def @main(%x: int32) {
 }
 ",
         "z",
-        expect![[r#"
-                refused: `%z` is already bound on line 3, and `%y` on line 4 would refer to that binding
-            "#]],
+        "`%z` is already bound on line 3, and `%y` on line 4 would refer to that binding",
     );
     // The renamed binding would capture a use of `%x`.
-    check(
+    refused(
         "
 def @main(%x: int32) {
   let %y$0 = 1;
@@ -94,9 +67,7 @@ def @main(%x: int32) {
 }
 ",
         "x",
-        expect![[r#"
-                refused: `%x` on line 3 refers to the binding on line 1, but would refer to the renamed `%y`
-            "#]],
+        "`%x` on line 3 refers to the binding on line 1, but would refer to the renamed `%y`",
     );
     // Shadowing is allowed if the shadowed variable has no later use.
     check(
@@ -114,15 +85,13 @@ def @main(%x: int32) {
                 }
             "#]],
     );
-    check(
+    refused(
         "def @main(%x$0: int32, %y: int32) { 1 }\n",
         "y",
-        expect![[r#"
-                refused: another parameter is already called `%y`
-            "#]],
+        "another parameter is already called `%y`",
     );
     // Inner functions and patterns.
-    check(
+    refused(
         "
 def @main(%x$0: int32) {
   let %f = fn (%y: int32) { add(%x, %y) };
@@ -130,32 +99,26 @@ def @main(%x$0: int32) {
 }
 ",
         "y",
-        expect![[r#"
-                refused: `%y` is already bound on line 2, and `%x` on line 2 would refer to that binding
-            "#]],
+        "`%y` is already bound on line 2, and `%x` on line 2 would refer to that binding",
     );
-    check(
+    refused(
         "
 def @main(%x$0: int32) {
   add(%x, %unknown)
 }
 ",
         "unknown",
-        expect![[r#"
-                refused: `%unknown` on line 2 is undefined, but would refer to the renamed `%x`
-            "#]],
+        "`%unknown` on line 2 is undefined, but would refer to the renamed `%x`",
     );
 }
 
 #[test]
 fn graph_variable_is_renamed_to_unused_number() {
     let text = "def @main(%x: int32) {\n  %0 = add(%x, %x);\n  %1 = add(%$00, %x);\n  %1\n}\ndef @g() {\n  %5 = 1;\n  %5\n}\n";
-    check(
+    refused(
         text,
         "5",
-        expect![[r#"
-                refused: another function of this module has a `%5`, and TVM parses equal numbers as one variable
-            "#]],
+        "another function of this module has a `%5`, and TVM parses equal numbers as one variable",
     );
     check(
         text,
@@ -172,19 +135,11 @@ fn graph_variable_is_renamed_to_unused_number() {
                 }
             "#]],
     );
-    check(
-        text,
-        "%1",
-        expect![[r#"
-            refused: `%1` is already bound on line 3
-        "#]],
-    );
-    check(
+    refused(text, "%1", "`%1` is already bound on line 3");
+    refused(
         text,
         "%sum",
-        expect![[r#"
-                refused: graph variables have numbers, as in `%7`; rewrite it as a `let` binding to name it `%sum`
-            "#]],
+        "graph variables have numbers, as in `%7`; rewrite it as a `let` binding to name it `%sum`",
     );
 }
 
@@ -208,20 +163,8 @@ def @other() { @main(Link(1, End)) }
             def @other() { @start(Link(1, End)) }
         "#]],
     );
-    check(
-        text,
-        "other",
-        expect![[r#"
-            refused: `@other` is already defined on line 5
-        "#]],
-    );
-    check(
-        text,
-        "map",
-        expect![[r#"
-                refused: `@map` is a function of the prelude, whose calls would be captured
-            "#]],
-    );
+    refused(text, "other", "`@other` is already defined on line 5");
+    refused(text, "map", "`@map` is a function of the prelude, whose calls would be captured");
     let on = |what: &str| text.replace("$0", "").replacen(what, &format!("$0{what}"), 1);
     check(
         &on("Chain"),
@@ -234,20 +177,8 @@ def @other() { @main(Link(1, End)) }
             def @other() { @main(Link(1, End)) }
         "#]],
     );
-    check(
-        &on("Chain"),
-        "List",
-        expect![[r#"
-            refused: `List` is already a type of the prelude
-        "#]],
-    );
-    check(
-        &on("Chain"),
-        "A",
-        expect![[r#"
-            refused: `A` is already a type on line 1
-        "#]],
-    );
+    refused(&on("Chain"), "List", "`List` is already a type of the prelude");
+    refused(&on("Chain"), "A", "`A` is already a type on line 1");
     check(
         &on("Link"),
         "Cell",
@@ -259,20 +190,8 @@ def @other() { @main(Link(1, End)) }
             def @other() { @main(Cell(1, End)) }
         "#]],
     );
-    check(
-        &on("Link"),
-        "add",
-        expect![[r#"
-                refused: `add` is an operator, whose calls would be captured
-            "#]],
-    );
-    check(
-        &on("Link"),
-        "let",
-        expect![[r#"
-            refused: `let` is a keyword
-        "#]],
-    );
+    refused(&on("Link"), "add", "`add` is an operator, whose calls would be captured");
+    refused(&on("Link"), "let", "`let` is a keyword");
     check(
         &on("A]"),
         "Elem",
@@ -284,51 +203,31 @@ def @other() { @main(Link(1, End)) }
             def @other() { @main(Link(1, End)) }
         "#]],
     );
-    check(
-        &on("A]"),
-        "Chain",
-        expect![[r#"
-            refused: `Chain` is already a type on line 1
-        "#]],
-    );
-    check(
-        &on("A]"),
-        "float32",
-        expect![[r#"
-            refused: `float32` is a built-in type
-        "#]],
-    );
+    refused(&on("A]"), "Chain", "`Chain` is already a type on line 1");
+    refused(&on("A]"), "float32", "`float32` is a built-in type");
 }
 
 #[test]
 fn rename_of_builtin_is_refused() {
-    check(
+    refused(
         "def @main(%x: int32) { ad$0d(%x, %x) }",
         "sum",
-        expect![[r#"
-                refused: `add` is an operator of Relay and cannot be renamed
-            "#]],
+        "`add` is an operator of Relay and cannot be renamed",
     );
-    check(
+    refused(
         "def @main(%x: List[int32]) { @le$0ngth(%x) }",
         "len",
-        expect![[r#"
-                refused: `@length` belongs to the prelude and cannot be renamed
-            "#]],
+        "`@length` belongs to the prelude and cannot be renamed",
     );
-    check(
+    refused(
         "def @main(%x: Li$0st[int32]) { %x }",
         "Seq",
-        expect![[r#"
-                refused: `List` belongs to the prelude and cannot be renamed
-            "#]],
+        "`List` belongs to the prelude and cannot be renamed",
     );
-    check(
+    refused(
         "def @main(%x: int32) { cast(%x, dty$0pe=\"int8\") }",
         "d",
-        expect![[r#"
-                refused: `dtype` is an attribute of `cast` and cannot be renamed
-            "#]],
+        "`dtype` is an attribute of `cast` and cannot be renamed",
     );
 }
 
