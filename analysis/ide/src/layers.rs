@@ -229,20 +229,8 @@ pub fn of_functions(
     of_list(db, file, &own, shapes, grouping)
 }
 
-/// Returns the layers of the functions inside of those of `shapes`, in the order of [`FunctionShapes::all`]. `all` are
-/// the functions of the file, which calls may name.
-fn of_inner(
-    db: &dyn Db,
-    file: SourceFile,
-    shapes: &[FunctionShapes],
-    all: &[FunctionShapes],
-    grouping: Grouping,
-) -> Vec<FunctionLayers> {
-    let inner: Vec<&FunctionShapes> =
-        shapes.iter().flat_map(|function| function.all().into_iter().skip(1)).collect();
-    of_list(db, file, &inner, all, grouping)
-}
-
+/// Returns the layers of the functions of `list`, in their order. `all` are the functions of the file, which calls may
+/// name.
 fn of_list(
     db: &dyn Db,
     file: SourceFile,

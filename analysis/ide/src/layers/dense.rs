@@ -172,15 +172,9 @@ impl Finder<'_, '_> {
     /// Returns true if two layers call the same operators in the same order. The first layer of a block has nothing to
     /// put together.
     fn is_equal_layer(&self, layer: &Range<usize>, last: &Range<usize>) -> bool {
-        let (layer, last) = (&self.steps.list[layer.clone()], &self.steps.list[last.clone()]);
-        let is_equal = |a: &[Step<'_>], b: &[Step<'_>]| {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.operator() == b.operator())
-        };
-        match last.split_first() {
-            Some((join, rest)) if join.operator() == "concatenate" => {
-                is_equal(layer, last) || is_equal(layer, rest)
-            }
-            _ => is_equal(layer, last),
-        }
+        let begins_with_join =
+            !last.is_empty() && self.steps.list[last.start].operator() == "concatenate";
+        self.steps.calls_same(layer, last)
+            || begins_with_join && self.steps.calls_same(layer, &(last.start + 1..last.end))
     }
 }

@@ -177,24 +177,16 @@ impl Finder<'_, '_> {
         let mut found: Vec<Part> = Vec::with_capacity(parts.len());
         let mut parts = parts.into_iter().peekable();
         while let Some(part) = parts.next() {
-            let kind = match parts.peek() {
-                Some(next)
-                    if part.kind == LayerKind::Attention && next.kind == LayerKind::FeedForward =>
-                {
-                    Some(LayerKind::TransformerBlock)
-                }
-                Some(next)
-                    if is_pointwise(&part)
-                        && next.kind == LayerKind::Branches
-                        && products(next) == 2 =>
-                {
+            let kind = parts.peek().and_then(|next| match (part.kind, next.kind) {
+                (LayerKind::Attention, LayerKind::FeedForward) => Some(LayerKind::TransformerBlock),
+                (_, LayerKind::Branches) if is_pointwise(&part) && products(next) == 2 => {
                     Some(LayerKind::FireModule)
                 }
-                Some(next) if is_depthwise(&part) && is_pointwise(next) => {
+                _ if is_depthwise(&part) && is_pointwise(next) => {
                     Some(LayerKind::SeparableConvolution)
                 }
                 _ => None,
-            };
+            });
             let Some((kind, next)) = kind.zip(parts.next_if(|_| kind.is_some())) else {
                 found.push(part);
                 continue;
@@ -374,31 +366,26 @@ impl Finder<'_, '_> {
         if stages.iter().filter_map(trimmed).count() < 2 {
             return self.collapsed(parts, outlines, depth);
         }
+        let collapsed = |range: Range<usize>, depth| {
+            self.collapsed(&parts[range.clone()], &outlines[range], depth)
+        };
         let mut found = Vec::new();
         for stage in &stages {
             let Some(inner) = trimmed(stage) else {
-                found.extend(self.collapsed(
-                    &parts[stage.clone()],
-                    &outlines[stage.clone()],
-                    depth,
-                ));
+                found.extend(collapsed(stage.clone(), depth));
                 continue;
             };
-            let before = stage.start..inner.start;
-            found.extend(self.collapsed(&parts[before.clone()], &outlines[before], depth));
-            let groups = self.collapsed(&parts[inner.clone()], &outlines[inner.clone()], depth + 1);
+            found.extend(collapsed(stage.start..inner.start, depth));
+            let groups = collapsed(inner.clone(), depth + 1);
             let has_several_calls = |group: &&Group| self.main(&group.whole()).nth(1).is_some();
             let is_pooled = parts[inner.clone()].iter().any(|part| part.kind == LayerKind::Pooling);
             if groups.iter().filter(has_several_calls).count() == 1 && !is_pooled {
                 found.extend(groups);
-                let after = inner.end..stage.end;
-                found.extend(self.collapsed(&parts[after.clone()], &outlines[after], depth));
-                continue;
+            } else {
+                let range = parts[inner.start].range.start..parts[inner.end - 1].range.end;
+                found.push(Group::new(LayerKind::Stage, vec![range], 0, groups, Evidence::Shapes));
             }
-            let range = parts[inner.start].range.start..parts[inner.end - 1].range.end;
-            found.push(Group::new(LayerKind::Stage, vec![range], 0, groups, Evidence::Shapes));
-            let after = inner.end..stage.end;
-            found.extend(self.collapsed(&parts[after.clone()], &outlines[after], depth));
+            found.extend(collapsed(inner.end..stage.end, depth));
         }
         found
     }

@@ -57,7 +57,7 @@ impl Render<'_, '_, '_> {
                     false => self.range(&own),
                 };
                 let described = &layer.rows[layer.exemplar];
-                let inner = match self.is_equal(rows, described) {
+                let inner = match self.steps.calls_same(rows, described) {
                     true => self.parts_of(&layer.layers, described.start, own.start, left),
                     false => Vec::new(),
                 };
@@ -74,12 +74,6 @@ impl Render<'_, '_, '_> {
             }
         }
         found
-    }
-
-    /// Returns true if the same operators are called in the same order.
-    fn is_equal(&self, a: &Range<usize>, b: &Range<usize>) -> bool {
-        let (a, b) = (&self.steps.list[a.clone()], &self.steps.list[b.clone()]);
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.operator() == b.operator())
     }
 }
 

@@ -1,6 +1,9 @@
 //! The calls of a function as the search for layers sees them.
 
-use std::hash::{Hash, Hasher};
+use std::{
+    hash::{Hash, Hasher},
+    ops::Range,
+};
 
 use operators::Category;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -146,15 +149,18 @@ impl<'f> Steps<'f> {
     }
 
     /// Returns the steps of a range that take part in the computation on data.
-    pub(super) fn main(
-        &self,
-        range: &std::ops::Range<usize>,
-    ) -> impl DoubleEndedIterator<Item = &Step<'f>> {
+    pub(super) fn main(&self, range: &Range<usize>) -> impl DoubleEndedIterator<Item = &Step<'f>> {
         self.list[range.clone()].iter().filter(|step| !step.is_preparation)
     }
 
+    /// Returns true if two ranges call the same operators in the same order.
+    pub(super) fn calls_same(&self, a: &Range<usize>, b: &Range<usize>) -> bool {
+        let operators = |range: &Range<usize>| self.list[range.clone()].iter().map(Step::operator);
+        a.len() == b.len() && operators(a).eq(operators(b))
+    }
+
     /// Returns the hash of what a range computes on data.
-    pub(super) fn symbol(&self, range: &std::ops::Range<usize>) -> u64 {
+    pub(super) fn symbol(&self, range: &Range<usize>) -> u64 {
         let mut hasher = FxHasher::default();
         self.main(range).for_each(|step| step.symbol.hash(&mut hasher));
         hasher.finish()

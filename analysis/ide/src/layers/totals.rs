@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 use semantics::{Db, SourceFile};
 use syntax::TextRange;
 
-use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions, of_inner};
-use crate::shapes::{self, Amount, CallTarget, FunctionShapes, Input, LayerTotal, SourceKind};
+use super::{FunctionLayers, Grouping, Layer, function_around, layers, of_functions, of_list};
+use crate::shapes::{self, CallTarget, FunctionShapes, Input, LayerTotal, SourceKind};
 
 /// The maximal number of weights by which two calls are compared.
 const MAX_WEIGHTS: usize = 8;
@@ -40,7 +40,9 @@ pub fn shapes_by_layer(
     }
     if found.iter().any(|function| !function.functions.is_empty()) {
         let all = name.map(|_| shapes::structure(db, file));
-        let inner = of_inner(db, file, &found, all.as_deref().unwrap_or(&found), grouping);
+        let inner: Vec<&FunctionShapes> =
+            found.iter().flat_map(|function| function.all().into_iter().skip(1)).collect();
+        let inner = of_list(db, file, &inner, all.as_deref().unwrap_or(&found), grouping);
         let mut rest = inner.iter();
         for function in &mut found {
             add_totals(function, &mut rest);
@@ -135,16 +137,7 @@ impl Adder<'_> {
         range: TextRange,
         rows: &[Range<usize>],
     ) -> LayerTotal {
-        let mut total = LayerTotal {
-            name,
-            depth,
-            range,
-            count: 0,
-            is_recursive: false,
-            params: Amount::ZERO,
-            macs: Amount::ZERO,
-            bytes: Amount::ZERO,
-        };
+        let mut total = LayerTotal { name, depth, range, ..LayerTotal::default() };
         let mut seen = FxHashSet::default();
         for at in rows.iter().cloned().flatten() {
             let row = &self.function.rows[at];

@@ -46,7 +46,7 @@ pub struct Group {
 }
 
 /// The cost of the calls of a layer.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LayerTotal {
     /// The name with the kind and the number of repetitions.
     pub name: String,
