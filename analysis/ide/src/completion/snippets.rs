@@ -10,6 +10,22 @@ pub(super) fn version_header() -> Item {
     }
 }
 
+/// The keywords that start an expression: the class, the label, the description and the snippet.
+const EXPRESSIONS: &[(u8, &str, &str, &str)] = &[
+    (7, "fn", "a function", "fn (${1:%x}: ${2:float32}) {\n  $0\n}"),
+    (7, "if", "a conditional", "if (${1:cond}) {\n  ${2:then}\n} else {\n  ${3:otherwise}\n}$0"),
+    (7, "match", "a match", "match (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0"),
+    (
+        8,
+        "match?",
+        "a match that may be incomplete",
+        "match? (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
+    ),
+    (8, "ref", "a new reference", "ref(${1:value})$0"),
+    (8, "ref_read", "the value of a reference", "ref_read(${1:reference})$0"),
+    (8, "ref_write", "a new value for a reference", "ref_write(${1:reference}, ${2:value})$0"),
+];
+
 impl List<'_, '_> {
     fn snippet(&mut self, class: u8, label: &str, detail: &str, text: &str) {
         let detail = self.abilities.snippets.then(|| detail.to_owned());
@@ -43,33 +59,9 @@ impl List<'_, '_> {
         if self.typed.starts_with(['%', '@']) {
             return;
         }
-        self.snippet(7, "fn", "a function", "fn (${1:%x}: ${2:float32}) {\n  $0\n}");
-        self.snippet(
-            7,
-            "if",
-            "a conditional",
-            "if (${1:cond}) {\n  ${2:then}\n} else {\n  ${3:otherwise}\n}$0",
-        );
-        self.snippet(
-            7,
-            "match",
-            "a match",
-            "match (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
-        );
-        self.snippet(
-            8,
-            "match?",
-            "a match that may be incomplete",
-            "match? (${1:value}) {\n  ${2:pattern} => ${3:value},\n}$0",
-        );
-        self.snippet(8, "ref", "a new reference", "ref(${1:value})$0");
-        self.snippet(8, "ref_read", "the value of a reference", "ref_read(${1:reference})$0");
-        self.snippet(
-            8,
-            "ref_write",
-            "a new value for a reference",
-            "ref_write(${1:reference}, ${2:value})$0",
-        );
+        for (class, label, detail, text) in EXPRESSIONS {
+            self.snippet(*class, label, detail, text);
+        }
         self.add(8, 0, item("True", ItemKind::Keyword));
         self.add(8, 1, item("False", ItemKind::Keyword));
     }
