@@ -23,7 +23,10 @@ mod unused;
 
 use std::cell::OnceCell;
 
-use semantics::{Db, Def, Module, SourceFile, View};
+use semantics::{
+    Db, Def, Module, SourceFile, View,
+    body::{BinderKind, LocalRef},
+};
 use syntax::{
     Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, ast, ast::AstNode, element_range,
 };
@@ -33,7 +36,7 @@ use check::Level::{self, *};
 
 use crate::{
     edit::{Edits, line_break, with_line_break},
-    place::{Place, def_at, place_at},
+    place::{Place, Symbol, def_at, place_at},
 };
 
 /// The kind of an action, which decides where an editor shows it.
@@ -187,6 +190,21 @@ impl<'db> Context<'db> {
     /// Returns the tree of the definition, with offsets relative to the definition's start.
     fn root(&self) -> Option<Node<'db>> {
         self.def.map(|def| def.node(self.db))
+    }
+
+    /// Returns the analysis and the tree of the definition.
+    fn parts(&self) -> Option<(&View<'db>, Node<'db>)> {
+        self.view.as_ref().zip(self.root())
+    }
+
+    /// Returns the `let` or graph variable at the cursor, and the range of its name there.
+    fn bound_at(&self) -> Option<(LocalRef, TextRange)> {
+        let (Symbol::Local(binding), range) = self.place.as_ref()?.symbol(self.db)? else {
+            return None;
+        };
+        let kind = self.view.as_ref()?.binder(binding).kind;
+        matches!(kind, BinderKind::Let | BinderKind::Graph)
+            .then_some((binding, range + self.start()))
     }
 
     /// Returns the nodes around the cursor or the selection, the innermost first.

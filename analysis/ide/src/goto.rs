@@ -9,6 +9,7 @@ use types::Type;
 
 use crate::{
     FileRange,
+    lookups::node_around,
     place::{Place, Symbol, place_at},
 };
 
@@ -125,19 +126,9 @@ pub(crate) fn target_of(db: &dyn Db, place: &Place<'_>, symbol: &Symbol<'_>) -> 
 
 /// Returns the range of the statement, parameter or pattern that binds the name at `name`.
 fn statement_around(view: &View<'_>, name: TextRange) -> Option<TextRange> {
-    let start = view.def.start(view.db);
-    let path = view.def.node(view.db).path_to(name - start);
-    let holder = path.iter().rev().find(|node| {
-        matches!(
-            node.kind(),
-            SyntaxKind::PARAM
-                | SyntaxKind::LET_STMT
-                | SyntaxKind::GRAPH_STMT
-                | SyntaxKind::FREE_VAR_STMT
-                | SyntaxKind::VAR_PAT
-        )
-    })?;
-    Some(holder.range() + start)
+    use SyntaxKind::*;
+    let is_holder = |kind| matches!(kind, PARAM | LET_STMT | GRAPH_STMT | FREE_VAR_STMT | VAR_PAT);
+    Some(node_around(view, name, is_holder)?.range() + view.def.start(view.db))
 }
 
 /// Returns the place of a definition.

@@ -17,7 +17,7 @@ use syntax::{
 use types::Type;
 
 use crate::{
-    lookups::{bindings_of, header_names, value_names},
+    lookups::{bindings_of, header_names, node_around, value_names},
     place::trimmed,
     words,
 };
@@ -188,10 +188,8 @@ fn types_in(view: &View<'_>, number: UnitId, found: &mut HintCollector) {
 
 /// Returns the end of the parameters of the function expression at `range` of the file.
 fn result_place(view: &View<'_>, range: TextRange) -> Option<TextSize> {
-    let start = view.def.start(view.db);
-    let path = view.def.node(view.db).path_to(range - start);
-    let function = path.iter().rev().find(|node| node.kind() == SyntaxKind::FN_EXPR)?;
-    Some(trimmed(function.child(SyntaxKind::PARAM_LIST)?).end() + start)
+    let function = node_around(view, range, |kind| kind == SyntaxKind::FN_EXPR)?;
+    Some(trimmed(function.child(SyntaxKind::PARAM_LIST)?).end() + view.def.start(view.db))
 }
 
 /// Returns the variables of a unit whose types are visible without a hint: a type comment states the type,

@@ -4,9 +4,11 @@ use operators::Operator;
 use semantics::{
     Db, ExprRef, SourceFile, View, all_defs,
     body::{
-        Binder, BinderId, Body, CallData, Callee, Expr, ExprId, Function, LocalRef, Unit, UnitId,
+        Binder, BinderId, Body, CallData, Callee, Expr, ExprId, Function, LocalRef, Name, Unit,
+        UnitId,
     },
 };
+use syntax::{Node, SyntaxKind, TextRange};
 
 /// Returns the views of the definitions of a file.
 pub(crate) fn views(db: &dyn Db, file: SourceFile) -> impl Iterator<Item = View<'_>> {
@@ -27,6 +29,27 @@ pub(crate) fn bindings_of(unit: UnitId, data: &Unit) -> impl Iterator<Item = (Lo
 /// Returns the expressions of a unit, also those that are not written in the text.
 pub(crate) fn exprs_of(unit: UnitId, data: &Unit) -> impl Iterator<Item = ExprRef> + use<> {
     (0..data.exprs.len() as u32).map(move |at| ExprRef { unit, expr: ExprId(at) })
+}
+
+/// Returns the names of the variables that a unit binds or takes from other units.
+pub(crate) fn names_in(unit: &Unit) -> impl Iterator<Item = &Name> {
+    let binders = unit.binders.iter().map(|binder| &binder.name);
+    binders.chain(unit.frees.iter().map(|free| &free.name))
+}
+
+/// Returns the arguments of a call in a unit.
+pub(crate) fn args_of(unit: UnitId, call: &CallData) -> impl Iterator<Item = ExprRef> {
+    call.args.iter().map(move |&expr| ExprRef { unit, expr })
+}
+
+/// Returns the innermost node around a range of the file whose kind satisfies `is_kind`.
+pub(crate) fn node_around<'db>(
+    view: &View<'db>,
+    range: TextRange,
+    is_kind: impl Fn(SyntaxKind) -> bool,
+) -> Option<Node<'db>> {
+    let path = view.def.node(view.db).path_to(range - view.def.start(view.db));
+    path.into_iter().rev().find(|node| is_kind(node.kind()))
 }
 
 /// Returns the call of an operator that an expression is.

@@ -30,9 +30,7 @@ pub fn on_type(text: &str, parse: &Parse, offset: TextSize, typed: &str, style: 
 /// Returns the edits that format the text that touches a range.
 pub fn range(text: &str, parse: &Parse, range: TextRange, style: Style) -> Edits {
     let edits = format(text, parse, style).into_iter();
-    edits
-        .filter(|(place, _)| place.start() <= range.end() && range.start() <= place.end())
-        .collect()
+    edits.filter(|(place, _)| place.intersect(range).is_some()).collect()
 }
 
 /// Returns the range of the line at an offset, without line breaks.

@@ -252,6 +252,13 @@ impl<'db> Place<'db> {
     }
 }
 
+/// Returns the name of the type, size or type parameter that a node is.
+pub(crate) fn type_name(node: Node<'_>) -> Option<Token<'_>> {
+    use SyntaxKind::*;
+    let is_named = matches!(node.kind(), NAMED_TYPE | DIM | SHAPE | TYPE_PARAM);
+    is_named.then(|| node.token(IDENT)).flatten()
+}
+
 /// Returns the range of a node without trailing comments and white space.
 pub(crate) fn trimmed(node: Node<'_>) -> TextRange {
     let mut tokens = node.tokens().filter(|token| !token.kind().is_trivia());

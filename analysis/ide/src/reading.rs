@@ -14,7 +14,7 @@ use syntax::{
 };
 
 use crate::{
-    lookups::{exprs_of, views},
+    lookups::{exprs_of, node_around, views},
     weights::{Leaf, data_uses, weights_of},
     words,
 };
@@ -200,15 +200,11 @@ fn weights(view: &View<'_>, found: &mut Vec<TextRange>) {
             found.push(view.range(expr_ref));
         }
     }
-    let (def, base) = (view.def.node(view.db), view.def.start(view.db));
+    let is_declaration = |kind| matches!(kind, SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT);
     for &weight in &weights {
         // The declaration includes the type.
-        let path = def.path_to(view.binding_range(weight) - base);
-        let declared = path
-            .into_iter()
-            .rev()
-            .find(|node| matches!(node.kind(), SyntaxKind::PARAM | SyntaxKind::FREE_VAR_STMT));
-        found.extend(declared.map(|node| node.range() + base));
+        let declared = node_around(view, view.binding_range(weight), is_declaration);
+        found.extend(declared.map(|node| node.range() + view.def.start(view.db)));
     }
 }
 

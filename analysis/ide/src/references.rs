@@ -5,11 +5,11 @@ use semantics::{
     body::{Body, Callee, Expr, LocalRef, PatternKind, RangeId, SourceMap, UnitId},
     module_types, source_map, type_def,
 };
-use syntax::{Node, SyntaxKind, TextRange, TextSize, ast, ast::AstNode};
+use syntax::{Node, SyntaxKind, TextRange, TextSize, Token, ast, ast::AstNode};
 
 use crate::{
     goto::target_of,
-    place::{Place, Symbol, place_at},
+    place::{Place, Symbol, place_at, type_name},
 };
 
 /// An occurrence of a name.
@@ -188,15 +188,8 @@ fn type_param_uses(scope: Node<'_>, name: &str, uses: &mut Vec<TextRange>) {
             continue;
         }
         is_scope = false;
-        let kind = node.kind();
-        if matches!(
-            kind,
-            SyntaxKind::NAMED_TYPE | SyntaxKind::DIM | SyntaxKind::SHAPE | SyntaxKind::TYPE_PARAM
-        ) && let Some(token) = node.tokens().find(|token| token.kind() == SyntaxKind::IDENT)
-            && token.text() == name
-        {
-            uses.push(token.range());
-        }
+        let token = type_name(node).filter(|token| token.text() == name);
+        uses.extend(token.map(Token::range));
         stack.extend(node.children());
     }
 }

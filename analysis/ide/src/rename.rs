@@ -15,7 +15,8 @@ use syntax::{LineIndex, Node, SyntaxKind, TextRange, TextSize};
 
 use crate::{
     actions::names::graph_numbers,
-    place::{Place, Symbol, place_at},
+    lookups::names_in,
+    place::{Place, Symbol, place_at, type_name},
     references::references_to,
 };
 
@@ -275,15 +276,7 @@ fn type_is_free(
     let file = place.def.file(db);
     let in_node = |node: Node<'_>, start: TextSize| -> Result<(), Refusal> {
         for node in node.descendants() {
-            let is_type = matches!(
-                node.kind(),
-                SyntaxKind::NAMED_TYPE
-                    | SyntaxKind::TYPE_PARAM
-                    | SyntaxKind::DIM
-                    | SyntaxKind::SHAPE
-            );
-            let token = node.tokens().find(|token| token.kind() == SyntaxKind::IDENT);
-            if let Some(token) = token.filter(|token| is_type && token.text() == new) {
+            if let Some(token) = type_name(node).filter(|token| token.text() == new) {
                 return Err(taken(db, file, new, "a type", token.start() + start));
             }
         }
@@ -356,12 +349,8 @@ fn check_resolution(
 ) -> Result<(), Refusal> {
     let (db, def) = (view.db, view.def);
     // Fast path: a name that does not occur cannot conflict.
-    let is_new = view.body.units.iter().all(|unit| {
-        let is_other = |name: &Name| name != new && !name.starts_with(&format!("{new}."));
-        unit.binders.iter().all(|binder| is_other(&binder.name))
-            && unit.frees.iter().all(|free| is_other(&free.name))
-    });
-    if is_new {
+    let is_other = |name: &Name| name != new && !name.starts_with(&format!("{new}."));
+    if view.body.units.iter().flat_map(|unit| names_in(unit)).all(is_other) {
         return Ok(());
     }
     let start = def.start(db);

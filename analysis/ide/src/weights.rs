@@ -14,7 +14,7 @@ use semantics::{
     body::{BinderKind, Expr, LocalRef},
 };
 
-use crate::lookups::operator_call;
+use crate::lookups::{args_of, operator_call};
 
 /// The maximal number of operators such as `transpose` between a parameter and its use.
 const MAX_DEPTH: usize = 64;
@@ -92,7 +92,7 @@ fn is_number(view: &View<'_>, expr_ref: ExprRef) -> bool {
 pub(crate) fn weights_of(view: &View<'_>, expr_ref: ExprRef) -> Vec<Leaf> {
     let call = operator_call(view, expr_ref).filter(|(_, operator)| !operator.variadic);
     let Some((call, operator)) = call else { return Vec::new() };
-    let args = || call.args.iter().map(|&expr| ExprRef { unit: expr_ref.unit, expr });
+    let args = || args_of(expr_ref.unit, call);
     // Beside a number, as in `%x * 2f`, a parameter is an input.
     let has_computed_operand = || {
         args().enumerate().any(|(at, arg)| {

@@ -57,24 +57,16 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
             NodeOrToken::Node(arm) => {
                 (last_end, has_comma, comment_end) = (arm.range().end(), false, None);
             }
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::COMMA => {
-                (last_end, has_comma, comment_end) = (token.range().end(), true, None);
-            }
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::L_BRACE => {
-                last_end = token.range().end();
-            }
-            NodeOrToken::Token(token)
-                if matches!(token.kind(), SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT) =>
-            {
-                comment_end = Some(token.range().end());
-            }
-            // A type comment belongs to the preceding arm.
-            NodeOrToken::Token(token) if token.kind() == SyntaxKind::BLOCK_COMMENT => {
-                if !has_comma {
-                    last_end = token.range().end();
+            NodeOrToken::Token(token) => match (token.kind(), token.range().end()) {
+                (SyntaxKind::COMMA, end) => (last_end, has_comma, comment_end) = (end, true, None),
+                (SyntaxKind::L_BRACE, end) => last_end = end,
+                (SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT, end) => {
+                    comment_end = Some(end);
                 }
-            }
-            NodeOrToken::Token(_) => {}
+                // A type comment belongs to the preceding arm.
+                (SyntaxKind::BLOCK_COMMENT, end) if !has_comma => last_end = end,
+                _ => {}
+            },
         }
     }
     let is_case =

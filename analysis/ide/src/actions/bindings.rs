@@ -9,7 +9,7 @@ use semantics::{
     effects::{BodyEffects, Effects},
 };
 use syntax::{
-    Node, NodeOrToken, SyntaxKind, TextRange, TextSize,
+    Node, SyntaxKind, TextRange, TextSize,
     ast::{self, AstNode},
 };
 
@@ -130,7 +130,7 @@ fn all_statements<'t>(root: Node<'t>) -> impl Iterator<Item = Node<'t>> {
 }
 
 /// Returns the value of a statement, or the tail expression itself.
-fn value_of(stmt: Node<'_>) -> Option<Node<'_>> {
+pub(super) fn value_of(stmt: Node<'_>) -> Option<Node<'_>> {
     if is_expr(stmt) { Some(stmt) } else { stmt.children().find(|child| is_expr(*child)) }
 }
 
@@ -148,11 +148,9 @@ pub(super) fn offer_let(context: &Context<'_>) -> Option<String> {
 }
 
 pub(super) fn to_let(context: &Context<'_>) -> Result<Edits, String> {
-    let (Some(view), Some(root)) = (&context.view, context.root()) else {
-        return Err("there is no definition here".into());
-    };
+    let (view, root) = context.parts().ok_or("there is no definition here")?;
     let (effects, steps) = (view.effects(), Steps::of(view));
-    let graph = names::bound(view, BinderKind::Graph);
+    let graph = names::bound(view, &[BinderKind::Graph]);
     if !graph.iter().all(|&binding| may_move(&effects, &steps, binding)) {
         return Err(EVALUATION_ORDER.into());
     }
@@ -219,21 +217,15 @@ pub(super) fn offer_graph(context: &Context<'_>) -> Option<String> {
 
 /// Returns the range from `let` to `=`, or `None` if it has a comment that must not be removed.
 fn head_of(stmt: Node<'_>) -> Option<TextRange> {
-    let mut end = None;
-    for element in stmt.elements() {
-        if let NodeOrToken::Token(token) = element {
-            match token.kind() {
-                SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => return None,
-                SyntaxKind::BLOCK_COMMENT if !token.text().contains("ty=") => return None,
-                SyntaxKind::EQ => {
-                    end = Some(token.start());
-                    break;
-                }
-                _ => {}
-            }
+    for token in stmt.tokens() {
+        match token.kind() {
+            SyntaxKind::LINE_COMMENT | SyntaxKind::HASH_COMMENT => return None,
+            SyntaxKind::BLOCK_COMMENT if !token.text().contains("ty=") => return None,
+            SyntaxKind::EQ => return Some(TextRange::new(stmt.start(), token.start())),
+            _ => {}
         }
     }
-    Some(TextRange::new(stmt.start(), end?))
+    None
 }
 
 pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
@@ -243,7 +235,7 @@ pub(super) fn to_graph(context: &Context<'_>) -> Result<Edits, String> {
     let uses = names::all_uses(view);
     let mut known = Names::of(view);
     let mut edits = Edits::new();
-    for binding in names::bound(view, BinderKind::Let) {
+    for binding in names::bound(view, &[BinderKind::Let]) {
         if let Some((head, name)) = graph_head(view, binding, &mut known) {
             if !may_move(&effects, &steps, binding) {
                 return Err(EVALUATION_ORDER.into());

@@ -56,9 +56,7 @@ pub(super) fn offer_variable(context: &Context<'_>) -> Option<String> {
 
 pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     let (parent, node) = selected(context).ok_or("select one whole expression")?;
-    let (Some(view), Some(root)) = (&context.view, context.root()) else {
-        return Err("there is no definition here".into());
-    };
+    let (view, root) = context.parts().ok_or("there is no definition here")?;
     let stmt = statement_around(root, node.range())
         .ok_or("the expression is in an arm without braces; put the arm's value in braces first")?;
     let graph = stmt.kind() == SyntaxKind::GRAPH_STMT;
@@ -165,17 +163,12 @@ impl Variables {
                 inputs.push(binding);
             }
         }
-        let mut outputs: Vec<LocalRef> = Vec::new();
-        for kind in [BinderKind::Let, BinderKind::Graph] {
-            for binding in names::bound(view, kind) {
-                if !has_bindings || is_outside(binding) {
-                    continue;
-                }
-                if names::uses(view, binding).iter().any(|place| !inside.contains_range(*place)) {
-                    outputs.push(binding);
-                }
-            }
-        }
+        let mut outputs = names::bound(view, &[BinderKind::Let, BinderKind::Graph]);
+        outputs.retain(|&binding| {
+            let is_used_outside =
+                || names::uses(view, binding).iter().any(|place| !inside.contains_range(*place));
+            has_bindings && !is_outside(binding) && is_used_outside()
+        });
         outputs.sort_by_key(|&binding| view.binding_range(binding).start());
         Variables { inputs, outputs, used }
     }
@@ -287,13 +280,7 @@ fn results(
 
 /// Returns the name of a definition that the module does not have.
 fn fresh_global<'db>(context: &Context<'db>, module: Module<'db>) -> String {
-    let mut global = "@extracted".to_owned();
-    let mut number = 1;
-    while semantics::global(context.db, module, &global).is_some() {
-        global = format!("@extracted_{number}");
-        number += 1;
-    }
-    global
+    names::fresh("@extracted", |name| semantics::global(context.db, module, name).is_none())
 }
 
 /// Returns the place after a definition that ends at `end`, for another one. The other one follows the rest of
@@ -307,10 +294,8 @@ fn place_after(context: &Context<'_>, end: TextSize) -> TextSize {
 
 pub(super) fn definition(context: &Context<'_>) -> Result<Edits, String> {
     let nothing = "select a whole expression, or whole bindings";
-    let (Some(view), Some(root), Some(module)) = (&context.view, context.root(), context.module)
-    else {
-        return Err(nothing.into());
-    };
+    let (view, root) = context.parts().ok_or(nothing)?;
+    let module = context.module.ok_or(nothing)?;
     let start = context.start();
     let Selection { range, expr, stmts } = Selection::of(context).ok_or(nothing)?;
     let inside = range + start;

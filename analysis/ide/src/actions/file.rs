@@ -91,10 +91,7 @@ pub(super) fn fix_all(context: &Context<'_>) -> Result<Edits, String> {
 
 /// Returns the fixes of all diagnostics that have the code of the one at the cursor.
 fn same_fixes<'d>(context: &Context<'_>, found: &'d [Diagnostic]) -> Vec<&'d Fix> {
-    let touches = |diagnostic: &&Diagnostic| {
-        let range = diagnostic.range;
-        range.start() <= context.range.end() && context.range.start() <= range.end()
-    };
+    let touches = |diagnostic: &&Diagnostic| diagnostic.range.intersect(context.range).is_some();
     let here = found.iter().filter(touches).find(|diagnostic| safe_fix(diagnostic).is_some());
     let Some(code) = here.map(|diagnostic| diagnostic.code) else { return Vec::new() };
     found.iter().filter(|diagnostic| diagnostic.code == code).filter_map(safe_fix).collect()

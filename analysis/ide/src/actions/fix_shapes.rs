@@ -6,7 +6,7 @@
 
 use operators::Operator;
 use semantics::{
-    Code, Diagnostic, ExprRef, Fix, Severity, View,
+    Code, Diagnostic, Fix, Severity, View,
     body::{CallData, Callee, UnitId},
     check_file,
 };
@@ -14,7 +14,7 @@ use syntax::{TextRange, TextSize};
 use types::{Relation, State, TensorType, Type, probe};
 
 use super::Context;
-use crate::edit::Edits;
+use crate::{edit::Edits, lookups::args_of};
 
 /// The codes of diagnostics about mismatched shapes.
 const CODES: &[Code] = &[Code::ShapeMismatch, Code::BroadcastMismatch, Code::RankMismatch];
@@ -42,11 +42,9 @@ pub(super) fn edits(context: &Context<'_>) -> Result<Edits, String> {
 fn only_fix(context: &Context<'_>) -> Option<Fix> {
     let found = check_file(context.db, context.file);
     let diagnostic = found.iter().find(|diagnostic| {
-        let range = diagnostic.range;
         diagnostic.severity == Severity::Error
             && CODES.contains(&diagnostic.code)
-            && range.start() <= context.range.end()
-            && context.range.start() <= range.end()
+            && diagnostic.range.intersect(context.range).is_some()
     })?;
     // A fix from the type rule is more precise than a search.
     if !diagnostic.fixes.is_empty() {
@@ -71,10 +69,7 @@ fn failing_call<'c, 'db>(
         .filter(|(_, range)| range.contains_range(diagnostic.range))
         .min_by_key(|(_, range)| range.len())?;
     let Callee::Operator(operator) = &call.callee else { return None };
-    let args = call.args.iter().map(|&expr| {
-        let expr_ref = ExprRef { unit: number, expr };
-        (view.range(expr_ref), view.ty(expr_ref).clone())
-    });
+    let args = args_of(number, call).map(|arg| (view.range(arg), view.ty(arg).clone()));
     let failing = FailingCall { view, unit: number, operator, call, args: args.collect() };
     (call.whole && call.trusted && !failing.args.is_empty()).then_some(failing)
 }

@@ -13,7 +13,7 @@ use syntax::{
 
 use super::{
     Context,
-    bindings::before,
+    bindings::{before, value_of},
     effects::{ORDER, Steps},
     is_atom, is_expr,
     names::{self, Names},
@@ -23,36 +23,21 @@ use crate::{
     edit::{Edits, apply_all},
     locals::locals,
     lookups::bindings,
-    place::Symbol,
 };
-
-/// Returns the `let` or graph variable at the cursor.
-fn bound_at(context: &Context<'_>) -> Option<LocalRef> {
-    let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
-    let (Symbol::Local(binding), _) = place.symbol(context.db)? else { return None };
-    let kind = view.binder(binding).kind;
-    matches!(kind, BinderKind::Let | BinderKind::Graph).then_some(binding)
-}
 
 pub(super) fn offer_variable(context: &Context<'_>) -> Option<String> {
     let view = context.view.as_ref()?;
-    let binding = bound_at(context)?;
+    let (binding, _) = context.bound_at()?;
     let value = value_of(statement_of(view, binding)?)?;
     let uses = names::uses(view, binding);
     let can = uses.len() == 1 || (is_atom(value) && !uses.is_empty());
     can.then(|| format!("Inline `{}`", view.binder(binding).name))
 }
 
-fn value_of(stmt: Node<'_>) -> Option<Node<'_>> {
-    stmt.children().find(|child| is_expr(*child))
-}
-
 pub(super) fn variable(context: &Context<'_>) -> Result<Edits, String> {
     let nothing = "there is no `let` or graph variable here";
-    let (Some(view), Some(root)) = (&context.view, context.root()) else {
-        return Err(nothing.into());
-    };
-    let binding = bound_at(context).ok_or(nothing)?;
+    let (view, root) = context.parts().ok_or(nothing)?;
+    let (binding, _) = context.bound_at().ok_or(nothing)?;
     let name = &view.binder(binding).name;
     let stmt = statement_of(view, binding).ok_or(nothing)?;
     let value = value_of(stmt).ok_or(nothing)?;
@@ -239,9 +224,7 @@ impl<'c, 'db> InlinedCall<'c, 'db> {
     fn of(context: &'c Context<'db>) -> Result<InlinedCall<'c, 'db>, String> {
         let nothing = "there is no call of a definition here";
         let (call, callee) = call_at(context).ok_or(nothing)?;
-        let (Some(host), Some(root)) = (&context.view, context.root()) else {
-            return Err(nothing.into());
-        };
+        let (host, root) = context.parts().ok_or(nothing)?;
         let name = callee.def.name(context.db);
         if callee.body.units.iter().any(|unit| unit.globals().any(|(used, _)| used == name)) {
             return Err(format!("`{name}` is recursive"));

@@ -8,7 +8,7 @@ use semantics::{
 use syntax::TextRange;
 
 use crate::{
-    lookups::{bindings, exprs_of},
+    lookups::{bindings, exprs_of, names_in},
     references::local_uses,
 };
 
@@ -20,13 +20,8 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn of(view: &View<'_>) -> Names {
-        let mut used = FxHashSet::default();
-        for unit in &view.body.units {
-            let binders = unit.binders.iter().map(|binder| &binder.name);
-            for name in binders.chain(unit.frees.iter().map(|free| &free.name)) {
-                used.insert(name.to_string());
-            }
-        }
+        let names = view.body.units.iter().flat_map(|unit| names_in(unit));
+        let used = names.map(|name| name.to_string()).collect();
         // TVM numbers graph variables per module: a second `%0` refers to the first.
         let next =
             graph_numbers(view.db, view.module).max().map_or(0, |most| most.saturating_add(1));
@@ -35,14 +30,8 @@ impl Names {
 
     /// Returns a fresh variable `%base`, or `%base_1` and so on if that is used.
     pub(super) fn local(&mut self, base: &str) -> String {
-        let base = base.trim_start_matches('%');
-        let mut name = format!("%{base}");
-        let mut number = 1;
-        while !self.used.insert(name.clone()) {
-            name = format!("%{base}_{number}");
-            number += 1;
-        }
-        name
+        let base = format!("%{}", base.trim_start_matches('%'));
+        fresh(&base, |name| self.used.insert(name.to_owned()))
     }
 
     /// Returns a fresh graph variable.
@@ -54,6 +43,13 @@ impl Names {
     }
 }
 
+/// Returns `base`, or `base_1` and so on: the first of them that is free.
+pub(super) fn fresh(base: &str, mut is_free: impl FnMut(&str) -> bool) -> String {
+    let numbered = (1..).map(|number| format!("{base}_{number}"));
+    let mut names = std::iter::once(base.to_owned()).chain(numbered);
+    names.find(|name| is_free(name)).unwrap_or_default()
+}
+
 /// Returns the numbers of the graph variables of a module.
 pub(crate) fn graph_numbers<'db>(
     db: &'db dyn Db,
@@ -62,21 +58,15 @@ pub(crate) fn graph_numbers<'db>(
     let defs = module.items(db).iter().copied();
     defs.filter(|def| def.kind(db).has_body()).flat_map(move |def| {
         let body = semantics::body(db, def);
-        let mut numbers = Vec::new();
-        for unit in &body.units {
-            let binders = unit.binders.iter().map(|binder| &binder.name);
-            for name in binders.chain(unit.frees.iter().map(|free| &free.name)) {
-                numbers.extend(name.get(1..).and_then(|name| name.parse::<u64>().ok()));
-            }
-        }
-        numbers
+        let names = body.units.iter().flat_map(|unit| names_in(unit));
+        names.filter_map(|name| name.get(1..)?.parse::<u64>().ok()).collect::<Vec<_>>()
     })
 }
 
-/// Returns the variables of a definition that a kind of binder binds.
-pub(super) fn bound(view: &View<'_>, kind: BinderKind) -> Vec<LocalRef> {
-    let of_kind = bindings(view).filter(|(_, binder)| binder.kind == kind);
-    of_kind.map(|(binding, _)| binding).collect()
+/// Returns the variables of a definition that some kinds of binders bind.
+pub(super) fn bound(view: &View<'_>, kinds: &[BinderKind]) -> Vec<LocalRef> {
+    let of_kinds = bindings(view).filter(|(_, binder)| kinds.contains(&binder.kind));
+    of_kinds.map(|(binding, _)| binding).collect()
 }
 
 /// Returns the ranges in the file of the uses of a variable, in order.
@@ -91,17 +81,8 @@ pub(super) fn uses(view: &View<'_>, binding: LocalRef) -> Vec<TextRange> {
 /// Returns the ranges in the file of the uses of each variable, in order.
 pub(super) fn all_uses(view: &View<'_>) -> FxHashMap<LocalRef, Vec<TextRange>> {
     let mut uses: FxHashMap<LocalRef, Vec<TextRange>> = FxHashMap::default();
-    for (number, unit) in view.body.units() {
-        view.db.unwind_if_revision_cancelled();
-        for expr_ref in exprs_of(number, unit) {
-            if let Some(binding) = view.variable(expr_ref) {
-                uses.entry(binding).or_default().push(view.range(expr_ref));
-            }
-        }
-    }
-    for places in uses.values_mut() {
-        places.sort_by_key(|range| (range.start(), range.end()));
-        places.dedup();
+    for (binding, range) in used_in(view, view.def.range(view.db)) {
+        uses.entry(binding).or_default().push(range);
     }
     uses
 }
@@ -114,6 +95,7 @@ pub(super) fn used_in(view: &View<'_>, range: TextRange) -> Vec<(LocalRef, TextR
         if view.unit_range(number).start() >= range.end() {
             break;
         }
+        view.db.unwind_if_revision_cancelled();
         for expr_ref in exprs_of(number, unit) {
             if let Some(binding) = view.variable(expr_ref)
                 && range.contains_range(view.range(expr_ref))

@@ -8,16 +8,17 @@ use semantics::{
     effects::{BodyEffects, is_needed_unused},
     scope::is_marked_unused,
 };
-use syntax::{Node, TextRange, TextSize};
+use syntax::{Node, SyntaxKind, TextRange, TextSize};
 
 use super::{Context, names};
-use crate::{edit::Edits, lookups::views, place::Symbol};
+use crate::{
+    edit::Edits,
+    lookups::{node_around, views},
+};
 
 /// Returns the statement that binds a variable, with offsets relative to the definition.
 pub(super) fn statement_of<'v>(view: &'v View<'_>, binding: LocalRef) -> Option<Node<'v>> {
-    let name = view.binding_range(binding) - view.def.start(view.db);
-    let path = view.def.node(view.db).path_to(name);
-    path.into_iter().rev().find(|node| node.kind().is_stmt())
+    node_around(view, view.binding_range(binding), SyntaxKind::is_stmt)
 }
 
 /// Returns true if a binding that is not used can be removed.
@@ -30,8 +31,7 @@ fn is_removable(view: &View<'_>, effects: &BodyEffects, binding: LocalRef) -> bo
 /// them, or used only by other dead bindings.
 fn dead(view: &View<'_>, may_go: impl Fn(LocalRef) -> bool) -> Vec<TextRange> {
     let effects = view.effects();
-    let mut bindings = names::bound(view, BinderKind::Let);
-    bindings.extend(names::bound(view, BinderKind::Graph));
+    let mut bindings = names::bound(view, &[BinderKind::Let, BinderKind::Graph]);
     bindings.sort_by_key(|&binding| view.binding_range(binding).start());
     let uses = names::all_uses(view);
     let start = view.def.start(view.db);
@@ -67,12 +67,8 @@ fn dead(view: &View<'_>, may_go: impl Fn(LocalRef) -> bool) -> Vec<TextRange> {
 }
 
 fn binding_at(context: &Context<'_>) -> Option<LocalRef> {
-    let (place, view) = (context.place.as_ref()?, context.view.as_ref()?);
-    let (symbol, range) = place.symbol(context.db)?;
-    let Symbol::Local(binding) = symbol else { return None };
-    let kind = view.binder(binding).kind;
-    let here = range + place.start(context.db) == view.binding_range(binding)
-        && matches!(kind, BinderKind::Let | BinderKind::Graph);
+    let (view, (binding, range)) = (context.view.as_ref()?, context.bound_at()?);
+    let here = range == view.binding_range(binding);
     (here && names::uses(view, binding).is_empty()).then_some(binding)
 }
 

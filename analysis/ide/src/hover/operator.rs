@@ -5,7 +5,7 @@ use semantics::{ExprRef, View, body::CallData};
 use types::AttrField;
 
 use super::{code, type_text};
-use crate::{markdown::code_span, words};
+use crate::{lookups::args_of, markdown::code_span, words};
 
 /// Describes an operator: the types of the call, then its signature and documentation.
 pub(super) fn of_operator(
@@ -32,8 +32,7 @@ pub(super) fn of_operator(
 /// Returns the types of a call, with `_` for unknown ones:
 /// `nn.dense(data: Tensor[(1, 8), float32], weight: _) -> Tensor[(1, 4), float32]`.
 fn this_call(view: &View<'_>, expr_ref: ExprRef, operator: &Operator, call: &CallData) -> String {
-    let types =
-        call.args.iter().map(|&expr| type_text(view.ty(ExprRef { unit: expr_ref.unit, expr })));
+    let types = args_of(expr_ref.unit, call).map(|arg| type_text(view.ty(arg)));
     // Missing arguments are listed, too.
     let missing = operator.args.len().saturating_sub(call.args.len());
     let types = types.chain(std::iter::repeat_n("_".to_owned(), missing));
@@ -106,11 +105,8 @@ pub(super) fn relation_line(
     operator: &Operator,
     call: &CallData,
 ) -> String {
-    let args: Vec<String> = call
-        .args
-        .iter()
-        .map(|&expr| type_text(view.ty(ExprRef { unit: expr_ref.unit, expr })))
-        .collect();
+    let args: Vec<String> =
+        args_of(expr_ref.unit, call).map(|arg| type_text(view.ty(arg))).collect();
     let by = match operator.relation_name() {
         "" => String::new(),
         name if is_named_like(operator, name) => String::new(),
@@ -135,16 +131,13 @@ pub(crate) fn of_attribute(
     call: Option<(&View<'_>, ExprRef)>,
 ) -> String {
     let ty = operators::attrs::AttrProblem::describe(field.ty);
-    let default = match words::default(&field.default) {
-        Some(default) => format!(" = {default}"),
-        None => String::new(),
+    let (default, required) = match words::default(&field.default) {
+        Some(default) => (format!(" = {default}"), ""),
+        None => (String::new(), ", required"),
     };
     let mut meanings = Vec::new();
     let mut out = code(&format!("{}: {ty}{default}", field.name));
-    out += &format!("\n\nattribute of `{}`", operator.name);
-    if words::default(&field.default).is_none() {
-        out += ", required";
-    }
+    out += &format!("\n\nattribute of `{}`{required}", operator.name);
     let call = call.and_then(|(view, expr_ref)| view.call(expr_ref));
     let mut written = call.into_iter().flat_map(|call| &call.written);
     if let Some(written) = written.find(|attr| attr.name == field.name) {

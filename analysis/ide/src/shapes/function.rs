@@ -20,7 +20,10 @@ use super::{
     sizes::{Origins, Sizes},
     sorted,
 };
-use crate::weights::{Leaf, data_uses, leaf, weights_of};
+use crate::{
+    lookups::args_of,
+    weights::{Leaf, data_uses, leaf, weights_of},
+};
 
 /// The maximal depth of calls to follow.
 const MAX_DEPTH: usize = 48;
@@ -405,11 +408,8 @@ impl<'db> Reporter<'db> {
             Cost::Undefined(why) => return (Amount::undefined(), Some(why.into())),
             Cost::Macs(macs) => macs,
         };
-        let mut types: Vec<Type> = call
-            .args
-            .iter()
-            .map(|&expr| self.sized(data, ExprRef { unit: expr_ref.unit, expr }))
-            .collect();
+        let mut types: Vec<Type> =
+            args_of(expr_ref.unit, call).map(|arg| self.sized(data, arg)).collect();
         types.push(result.clone());
         let measure = |types: &[Type]| {
             let (result, args) = types.split_last()?;
@@ -419,11 +419,8 @@ impl<'db> Reporter<'db> {
         let undefined = (amount.undefined_count() > 0).then(|| {
             let is_untyped = |ty: &Type| !matches!(ty, Type::Tensor(_) | Type::Tuple(_));
             let (_, args) = types.split_last().unwrap_or((result, &[]));
-            match call.args.iter().zip(args).find(|(_, ty)| is_untyped(ty)) {
-                Some((&arg, _)) => {
-                    let arg = data.view.describe(ExprRef { unit: expr_ref.unit, expr: arg });
-                    format!("the type of {arg} is unknown")
-                }
+            match args_of(expr_ref.unit, call).zip(args).find(|(_, ty)| is_untyped(ty)) {
+                Some((arg, _)) => format!("the type of {} is unknown", data.view.describe(arg)),
                 None => "its sizes are unknown".to_owned(),
             }
         });

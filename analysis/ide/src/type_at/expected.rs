@@ -6,7 +6,7 @@ use semantics::{
 };
 use types::{Relation, Type, infer_argument};
 
-use crate::hover::type_text;
+use crate::{hover::type_text, lookups::args_of};
 
 /// The expectation of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,11 +76,8 @@ fn of_argument(
             let ty = operator.rule.and_then(|(name, solve)| {
                 let attrs = call.attrs.clone();
                 let relation = Relation { name, operator: operator.name, solve, attrs };
-                let types: Vec<Type> = call
-                    .args
-                    .iter()
-                    .map(|&expr| view.ty(ExprRef { unit: expr_ref.unit, expr }).clone())
-                    .collect();
+                let types: Vec<Type> =
+                    args_of(expr_ref.unit, call).map(|arg| view.ty(arg).clone()).collect();
                 infer_argument(&relation, operator.args, &types, position)
             });
             Some(ExpectedType { place, ty: ty.as_ref().map(type_text), note })
