@@ -32,130 +32,85 @@ use crate::{
 // `%layer.0.weight` is a name, `%pair.0` a projection.
 #[logos(subpattern part = r"((\.|::)[0-9]+)*(\.|::)[0-9]*(?&letter)(?&slashed)*")]
 enum Token {
-    #[regex(r"[ \t\r\n\x0B\x0C]+")]
-    Whitespace,
-    #[regex(r"//[^\n]*", allow_greedy = true)]
-    LineComment,
+    /// A token whose kind follows from its characters alone.
+    #[regex(r"[ \t\r\n\x0B\x0C]+", |_| SyntaxKind::WHITESPACE)]
+    #[regex(r"//[^\n]*", |_| SyntaxKind::LINE_COMMENT, allow_greedy = true)]
+    #[token("(", |_| SyntaxKind::L_PAREN)]
+    #[token(")", |_| SyntaxKind::R_PAREN)]
+    #[token("[", |_| SyntaxKind::L_BRACK)]
+    #[token("]", |_| SyntaxKind::R_BRACK)]
+    #[token("{", |_| SyntaxKind::L_BRACE)]
+    #[token("}", |_| SyntaxKind::R_BRACE)]
+    #[token(",", |_| SyntaxKind::COMMA)]
+    #[token(";", |_| SyntaxKind::SEMICOLON)]
+    #[token(":", |_| SyntaxKind::COLON)]
+    #[token(":=", |_| SyntaxKind::COLON_EQ)]
+    #[token(".", |_| SyntaxKind::DOT)]
+    #[token("=", |_| SyntaxKind::EQ)]
+    #[token("==", |_| SyntaxKind::EQ2)]
+    #[token("!=", |_| SyntaxKind::NEQ)]
+    #[token("<=", |_| SyntaxKind::LE)]
+    #[token(">=", |_| SyntaxKind::GE)]
+    #[token("+", |_| SyntaxKind::PLUS)]
+    #[token("-", |_| SyntaxKind::MINUS)]
+    #[token("*", |_| SyntaxKind::STAR)]
+    #[token("/", |_| SyntaxKind::SLASH)]
+    #[token("&&", |_| SyntaxKind::AMP2)]
+    #[token("||", |_| SyntaxKind::PIPE2)]
+    #[token("->", |_| SyntaxKind::THIN_ARROW)]
+    #[token("=>", |_| SyntaxKind::FAT_ARROW)]
+    #[token("^", |_| SyntaxKind::CARET)]
+    #[token("?", |_| SyntaxKind::QUESTION)]
+    #[token("!", |_| SyntaxKind::BANG)]
+    #[token("%", |_| SyntaxKind::PERCENT)]
+    #[token("@", |_| SyntaxKind::AT)]
+    #[token("let", |_| SyntaxKind::LET_KW)]
+    #[token("fn", |_| SyntaxKind::FN_KW)]
+    #[token("def", |_| SyntaxKind::DEF_KW)]
+    #[token("if", |_| SyntaxKind::IF_KW)]
+    #[token("else", |_| SyntaxKind::ELSE_KW)]
+    #[token("type", |_| SyntaxKind::TYPE_KW)]
+    #[token("match", |_| SyntaxKind::MATCH_KW)]
+    #[token("extern", |_| SyntaxKind::EXTERN_KW)]
+    #[token("free_var", |_| SyntaxKind::FREE_VAR_KW)]
+    #[token("ref", |_| SyntaxKind::REF_KW)]
+    #[token("ref_read", |_| SyntaxKind::REF_READ_KW)]
+    #[token("ref_write", |_| SyntaxKind::REF_WRITE_KW)]
+    #[token("True", |_| SyntaxKind::TRUE_KW)]
+    #[token("False", |_| SyntaxKind::FALSE_KW)]
+    #[regex(r"%(?&letter)(?&word)*", |_| SyntaxKind::LOCAL)]
+    #[regex(r"%[0-9]+", |_| SyntaxKind::GRAPH)]
+    // `%1x` is not a valid name, but one token gives a better error than two.
+    #[regex(r"%[0-9]+(?&letter)(?&word)*", |_| SyntaxKind::LOCAL)]
+    #[regex(r"@(?&letter)(?&word)*", |_| SyntaxKind::GLOBAL)]
+    #[regex(r"[0-9]+", |_| SyntaxKind::INT)]
+    #[regex(r"[0-9]+i[0-9]+", |_| SyntaxKind::INT)]
+    #[regex(r"'[^'\n]*'", |_| SyntaxKind::QUOTED_NAME)]
+    #[regex(r"meta\[[^\[\]\n]*\]\[[^\[\]\n]*\]", |_| SyntaxKind::META_REF)]
+    Plain(SyntaxKind),
+
     #[token("/*")]
     BlockCommentStart,
     #[token("#")]
     Hash,
-
-    #[token("(")]
-    LParen,
-    #[token(")")]
-    RParen,
-    #[token("[")]
-    LBrack,
-    #[token("]")]
-    RBrack,
-    #[token("{")]
-    LBrace,
-    #[token("}")]
-    RBrace,
-    #[token(",")]
-    Comma,
-    #[token(";")]
-    Semicolon,
-    #[token(":")]
-    Colon,
-    #[token(":=")]
-    ColonEq,
-    #[token(".")]
-    Dot,
     // Where somebody cut the text.
     #[token("...")]
     #[token("…")]
     Cut,
-    #[token("=")]
-    Eq,
-    #[token("==")]
-    Eq2,
-    #[token("!=")]
-    Neq,
     #[token("<")]
     Lt,
-    #[token("<=")]
-    Le,
     #[token(">")]
     Gt,
-    #[token(">=")]
-    Ge,
-    #[token("+")]
-    Plus,
-    #[token("-")]
-    Minus,
-    #[token("*")]
-    Star,
-    #[token("/")]
-    Slash,
     // A comment that has lost its asterisks, or a division.
     #[token("/ ty=")]
     BareComment,
-    #[token("&&")]
-    Amp2,
-    #[token("||")]
-    Pipe2,
-    #[token("->")]
-    ThinArrow,
-    #[token("=>")]
-    FatArrow,
-    #[token("^")]
-    Caret,
-    #[token("?")]
-    Question,
-    #[token("!")]
-    Bang,
-    #[token("%")]
-    Percent,
-    #[token("@")]
-    At,
-
-    #[token("let")]
-    Let,
-    #[token("fn")]
-    Fn,
-    #[token("def")]
-    Def,
-    #[token("if")]
-    If,
-    #[token("else")]
-    Else,
-    #[token("type")]
-    Type,
-    #[token("match")]
-    Match,
-    #[token("extern")]
-    Extern,
-    #[token("free_var")]
-    FreeVar,
-    #[token("ref")]
-    Ref,
-    #[token("ref_read")]
-    RefRead,
-    #[token("ref_write")]
-    RefWrite,
-    #[token("True")]
-    True,
-    #[token("False")]
-    False,
-
     #[regex(r"(?&letter)(?&word)*(\.(?&letter)(?&word)*)*")]
     Ident,
     // A slash may be part of a name or start a comment directly after it.
     #[regex(r"(?&letter)(?&slashed)*(\.(?&letter)(?&slashed)*)*", priority = 1)]
     SlashedIdent,
-    #[regex(r"%(?&letter)(?&word)*")]
-    Local,
     #[regex(r"%(?&letter)(?&slashed)*(?&part)*(:[0-9]+)?(-malformed-ir)?", priority = 1)]
     LongLocal,
-    #[regex(r"%[0-9]+")]
-    Graph,
-    // `%1x` is not a valid name, but one token gives a better error than two.
-    #[regex(r"%[0-9]+(?&letter)(?&word)*")]
-    DigitLocal,
-    #[regex(r"@(?&letter)(?&word)*")]
-    Global,
     #[regex(r"@(?&letter)(?&slashed)*(?&part)*", priority = 1)]
     LongGlobal,
     // TVM 0.7 names fused functions by their hash, and cannot read that back.
@@ -164,11 +119,6 @@ enum Token {
     // The pass Defunctionalization names definitions by their types, and does not read that back.
     #[regex(r"(@(?&letter)(?&word)*|DefuncFuncType)\(\[")]
     TypedName,
-
-    #[regex(r"[0-9]+")]
-    Int,
-    #[regex(r"[0-9]+i[0-9]+")]
-    SuffixedInt,
     #[regex(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?(f[0-9]*)?", priority = 1)]
     #[regex(r"(inff|nanf)[0-9]*", priority = 20)]
     Float,
@@ -181,10 +131,6 @@ enum Token {
     Str,
     #[token("\"")]
     OpenString,
-    #[regex(r"'[^'\n]*'")]
-    QuotedName,
-    #[regex(r"meta\[[^\[\]\n]*\]\[[^\[\]\n]*\]")]
-    MetaRef,
     // A composite token: the most frequent type of a dump in the one spelling of TVM's printer. With 14
     // tokens in its place, which `TensorTypes::Spelled` gives, a check of a printed network executes a
     // third more instructions, of which the lexer alone takes a quarter. Only its end is decided here:
@@ -260,6 +206,8 @@ pub(crate) fn lex(text: &str, tensor_types: TensorTypes) -> Tokens {
     lexer.bump(at);
     while let Some(token) = lexer.next() {
         match token {
+            // Most tokens. A call of `step` for each of them would be a twelfth of the instructions.
+            Ok(Token::Plain(kind)) => out.push(kind, lexer.span().end),
             Ok(token) => step(&mut lexer, token, tensor_types, &mut out),
             Err(()) => unknown(&mut lexer, &mut out),
         }
@@ -279,26 +227,10 @@ fn step<'t>(
     use SyntaxKind::*;
     let span = lexer.span();
     let kind = match token {
-        Token::Whitespace => WHITESPACE,
-        Token::LineComment => LINE_COMMENT,
+        Token::Plain(kind) => kind,
         Token::BlockCommentStart => return block_comment(lexer, out),
         Token::Hash => return hash(lexer, out),
-        Token::LParen => L_PAREN,
-        Token::RParen => R_PAREN,
-        Token::LBrack => L_BRACK,
-        Token::RBrack => R_BRACK,
-        Token::LBrace => L_BRACE,
-        Token::RBrace => R_BRACE,
-        Token::Comma => COMMA,
-        Token::Semicolon => SEMICOLON,
-        Token::Colon => COLON,
-        Token::ColonEq => COLON_EQ,
-        Token::Dot => DOT,
-        Token::Eq => EQ,
-        Token::Eq2 => EQ2,
-        Token::Neq => NEQ,
         Token::Lt => return less_than(lexer, out),
-        Token::Le => LE,
         Token::Gt => {
             out.is_suspect |= damage::is_quote(lexer.source(), span.start);
             GT
@@ -308,34 +240,6 @@ fn step<'t>(
             CUT
         }
         Token::BareComment => return bare_comment(lexer, out),
-        Token::Ge => GE,
-        Token::Plus => PLUS,
-        Token::Minus => MINUS,
-        Token::Star => STAR,
-        Token::Slash => SLASH,
-        Token::Amp2 => AMP2,
-        Token::Pipe2 => PIPE2,
-        Token::ThinArrow => THIN_ARROW,
-        Token::FatArrow => FAT_ARROW,
-        Token::Caret => CARET,
-        Token::Question => QUESTION,
-        Token::Bang => BANG,
-        Token::Percent => PERCENT,
-        Token::At => AT,
-        Token::Let => LET_KW,
-        Token::Fn => FN_KW,
-        Token::Def => DEF_KW,
-        Token::If => IF_KW,
-        Token::Else => ELSE_KW,
-        Token::Type => TYPE_KW,
-        Token::Match => MATCH_KW,
-        Token::Extern => EXTERN_KW,
-        Token::FreeVar => FREE_VAR_KW,
-        Token::Ref => REF_KW,
-        Token::RefRead => REF_READ_KW,
-        Token::RefWrite => REF_WRITE_KW,
-        Token::True => TRUE_KW,
-        Token::False => FALSE_KW,
         Token::Ident => {
             if lexer.slice() == "METADATA"
                 && let Some(rest) = lexer.remainder().strip_prefix(':')
@@ -349,17 +253,13 @@ fn step<'t>(
             IDENT
         }
         Token::SlashedIdent => return names::cut_at_comment(lexer, IDENT, out),
-        Token::Local | Token::DigitLocal => LOCAL,
         Token::LongLocal => return names::cut_at_comment(lexer, LOCAL, out),
-        Token::Graph => GRAPH,
-        Token::Global => GLOBAL,
         Token::DigitGlobal => {
             out.error(range(span.start, span.end), SyntaxErrorKind::UnreadableName);
             GLOBAL
         }
         Token::LongGlobal => return names::cut_at_comment(lexer, GLOBAL, out),
         Token::TypedName => return names::typed_name(lexer, out),
-        Token::Int | Token::SuffixedInt => INT,
         Token::Float => return number(lexer, out),
         Token::OldInt | Token::OldFloat => {
             out.error(range(span.start, span.end), SyntaxErrorKind::OldLiteral);
@@ -368,8 +268,6 @@ fn step<'t>(
         Token::Str if lexer.slice().ends_with("\\\"") => return names::escaped(lexer, out),
         Token::Str => STRING,
         Token::OpenString => return open_string(lexer, out),
-        Token::QuotedName => QUOTED_NAME,
-        Token::MetaRef => META_REF,
         Token::TensorText if tensor_types == TensorTypes::Whole => {
             let (start, end) = (span.start as u32, span.end as u32);
             out.tensors.push(TensorToken { start, end, tree: 0 });
