@@ -164,89 +164,51 @@ fn has_key(text: &str) -> bool {
     rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
+/// What lines of other texts begin with, where that alone shows what the text is.
+const BEGINNINGS: &[(OtherText, &[&str])] = &[
+    (OtherText::Bytecode, &["VM Function[", "VM Const[", "opcode, fields", "# reg file size"]),
+    (OtherText::Tir, &["primfn(", "PrimFunc([", "// attr ["]),
+    (OtherText::Relax, &["@R.function", "@relax.function", "from tvm.script import relax"]),
+    (OtherText::TvmScript, &["@T.prim_func", "@tir.prim_func", "@tvm.script.", "@I.ir_module"]),
+    (OtherText::TvmScript, &["# from tvm.script import", "from tvm.script import"]),
+    (OtherText::Traceback, &["Traceback (most recent call last)"]),
+    (OtherText::Hlo, &["HloModule ", "HloModule,"]),
+    (OtherText::Mlir, &["module {", "module @", "module attributes"]),
+    (OtherText::Mlir, &["builtin.module", "\"builtin.module\""]),
+    (OtherText::Llvm, &["; ModuleID = ", "source_filename = \"", "target datalayout = "]),
+    (OtherText::Llvm, &["target triple = "]),
+    (OtherText::TorchScript, &["graph():"]),
+    (OtherText::Onnx, &["ir_version:", "opset_import {", "opset_import:"]),
+    (OtherText::C, &["#include <", "#include \"", "#pragma once", "#ifndef ", "#define "]),
+    (OtherText::C, &["extern \"C\""]),
+];
+
 /// Returns what a text is by one of its lines. `rest` is the text from the line on.
 fn of_line(line: &str, rest: &str) -> Option<OtherText> {
     use OtherText::*;
-    let begins = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
     if is_object(line) {
         return Some(ObjectPrint);
     }
-    if begins(&["VM Function[", "VM Const[", "opcode, fields", "# reg file size"]) {
-        return Some(Bytecode);
+    let begins = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    if let Some((kind, _)) = BEGINNINGS.iter().find(|(_, words)| begins(words)) {
+        return Some(*kind);
     }
-    if begins(&["primfn(", "PrimFunc([", "// attr ["])
-        || line.starts_with('@') && line.contains(" = primfn(")
-        || line.starts_with("produce ") && line.ends_with('{')
-    {
-        return Some(Tir);
-    }
-    if begins(&["@R.function", "@relax.function", "from tvm.script import relax"]) {
-        return Some(Relax);
-    }
-    if begins(&[
-        "@T.prim_func",
-        "@tir.prim_func",
-        "@tvm.script.",
-        "@I.ir_module",
-        "# from tvm.script import",
-        "from tvm.script import",
-    ]) || line == "@ir_module"
-    {
-        return Some(TvmScript);
-    }
-    if line.starts_with("Traceback (most recent call last)") {
-        return Some(Traceback);
-    }
-    if begins(&["HloModule ", "HloModule,"]) {
-        return Some(Hlo);
-    }
-    if begins(&[
-        "module {",
-        "module @",
-        "module attributes",
-        "builtin.module",
-        "\"builtin.module\"",
-    ]) || line.starts_with("func.func ") && has_mlir_operation(rest)
-    {
-        return Some(Mlir);
-    }
-    if begins(&[
-        "; ModuleID = ",
-        "source_filename = \"",
-        "target datalayout = ",
-        "target triple = ",
-    ]) {
-        return Some(Llvm);
-    }
-    if begins(&["define ", "declare "]) && has_llvm_type(line) {
-        return Some(Llvm);
-    }
-    if line.starts_with("graph(%") && line.contains(" : ") || line.starts_with("graph():") {
-        return Some(TorchScript);
-    }
-    if begins(&["ir_version:", "opset_import {", "opset_import:"])
-        || line.starts_with("graph ") && rest.contains("[FLOAT")
-        || is_onnx_function(line)
-    {
-        return Some(Onnx);
-    }
-    if line.starts_with("node {") && (rest.contains("op: \"") || rest.contains("op_type: \"")) {
-        return Some(if rest.contains("op_type: \"") { Onnx } else { Pbtxt });
-    }
-    if begins(&[
-        "#include <",
-        "#include \"",
-        "#pragma once",
-        "#ifndef ",
-        "#define ",
-        "extern \"C\"",
-    ]) {
-        return Some(C);
-    }
-    if is_c_function(line) {
-        return Some(C);
-    }
-    is_python(line).then_some(Python)
+    let is_tir = line.starts_with('@') && line.contains(" = primfn(")
+        || line.starts_with("produce ") && line.ends_with('{');
+    let is_onnx = line.starts_with("graph ") && rest.contains("[FLOAT") || is_onnx_function(line);
+    let has_node = line.starts_with("node {");
+    let kinds = [
+        (Tir, is_tir),
+        (TvmScript, line == "@ir_module"),
+        (Mlir, line.starts_with("func.func ") && has_mlir_operation(rest)),
+        (Llvm, begins(&["define ", "declare "]) && has_llvm_type(line)),
+        (TorchScript, line.starts_with("graph(%") && line.contains(" : ")),
+        (Onnx, is_onnx || has_node && rest.contains("op_type: \"")),
+        (Pbtxt, has_node && rest.contains("op: \"")),
+        (C, is_c_function(line)),
+        (Python, is_python(line)),
+    ];
+    kinds.into_iter().find(|(_, is_shown)| *is_shown).map(|(kind, _)| kind)
 }
 
 /// Returns true for the name of a class of TVM's objects: `CallNode`.
