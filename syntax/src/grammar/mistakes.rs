@@ -120,39 +120,46 @@ pub(super) fn begins_operand(p: &mut Parser<'_>, n: usize) -> bool {
 /// The most tokens of a lookahead.
 pub(super) const MAX_LOOKAHEAD: usize = 256;
 
-/// Returns the number of tokens before the parenthesis or square bracket that closes the innermost open one, unless one
-/// of `stops` is in between.
-pub(super) fn closing(p: &mut Parser<'_>, stops: &[SyntaxKind]) -> Option<usize> {
-    let mut open = 1usize;
-    for n in 0..MAX_LOOKAHEAD {
-        match p.nth(n) {
-            L_PAREN | L_BRACK => open += 1,
-            R_PAREN | R_BRACK => open -= 1,
-            kind if stops.contains(&kind) => return None,
-            _ => {}
-        }
-        if open == 0 {
-            return Some(n);
+/// Returns the number of tokens from the `n`th one from here up to the bracket that closes the `open` ones before it and
+/// those after it, unless one of `stops` is in between. `brackets` are the opening and the closing ones.
+fn up_to_close(
+    p: &mut Parser<'_>,
+    n: usize,
+    mut open: usize,
+    brackets: [&[SyntaxKind]; 2],
+    stops: &[SyntaxKind],
+) -> Option<usize> {
+    for at in n..n + MAX_LOOKAHEAD {
+        let kind = p.nth(at);
+        if brackets[0].contains(&kind) {
+            open += 1;
+        } else if brackets[1].contains(&kind) {
+            open = open.checked_sub(1)?;
+            if open == 0 {
+                return Some(at + 1 - n);
+            }
+        } else if stops.contains(&kind) {
+            return None;
         }
     }
     None
 }
 
+/// Returns the number of tokens before the parenthesis or square bracket that closes the innermost open one, unless one
+/// of `stops` is in between.
+pub(super) fn closing(p: &mut Parser<'_>, stops: &[SyntaxKind]) -> Option<usize> {
+    let brackets: [&[SyntaxKind]; 2] = [&[L_PAREN, L_BRACK], &[R_PAREN, R_BRACK]];
+    up_to_close(p, 0, 1, brackets, stops).map(|count| count - 1)
+}
+
 /// Returns the number of tokens of the bracket that opens at the `n`th token from here, up to the closing one.
 pub(in crate::grammar) fn bracketed(p: &mut Parser<'_>, n: usize) -> Option<usize> {
-    let mut open = 0usize;
-    for at in n..n + MAX_LOOKAHEAD {
-        match p.nth(at) {
-            L_PAREN | L_BRACK | L_BRACE | LT => open += 1,
-            R_PAREN | R_BRACK | R_BRACE | GT => {
-                open = open.checked_sub(1)?;
-                if open == 0 {
-                    return Some(at + 1 - n);
-                }
-            }
-            END_OF_FILE | SEMICOLON | EQ => return None,
-            _ => {}
-        }
-    }
-    None
+    let brackets: [&[SyntaxKind]; 2] =
+        [&[L_PAREN, L_BRACK, L_BRACE, LT], &[R_PAREN, R_BRACK, R_BRACE, GT]];
+    up_to_close(p, n, 0, brackets, &[END_OF_FILE, SEMICOLON, EQ])
+}
+
+/// Returns the number of tokens of the block that begins here.
+pub(super) fn bracketed_braces(p: &mut Parser<'_>) -> Option<usize> {
+    up_to_close(p, 0, 0, [&[L_BRACE], &[R_BRACE]], &[END_OF_FILE])
 }

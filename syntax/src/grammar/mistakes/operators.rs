@@ -522,23 +522,6 @@ fn looped(p: &mut Parser<'_>, left: CompletedNode, first: usize) -> Option<Compl
     Some(whole.complete(p, ERROR))
 }
 
-/// Returns the number of tokens of the block that begins here.
-fn bracketed_braces(p: &mut Parser<'_>) -> Option<usize> {
-    let mut open = 0usize;
-    for n in 0..MAX_LOOKAHEAD {
-        match p.nth(n) {
-            L_BRACE => open += 1,
-            R_BRACE => open -= 1,
-            END_OF_FILE => return None,
-            _ => {}
-        }
-        if open == 0 {
-            return Some(n + 1);
-        }
-    }
-    None
-}
-
 /// Returns true at the `^` of `%n ^ 1`; `%r^` alone reads a reference.
 #[inline(never)]
 pub(crate) fn is_xor(p: &mut Parser<'_>) -> bool {
