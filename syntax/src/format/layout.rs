@@ -226,12 +226,7 @@ impl<'t> Layout<'t> {
         let mut is_empty = true;
         for element in node.elements() {
             match element {
-                NodeOrToken::Token(token) if braced && token.kind() == L_BRACE => {
-                    self.open(token, BLOCK);
-                }
-                NodeOrToken::Token(token) if braced && token.kind() == R_BRACE => {
-                    self.close(token, BLOCK);
-                }
+                NodeOrToken::Token(token) if braced => self.bracket(token, BLOCK),
                 NodeOrToken::Token(token) => self.token(token, BLOCK),
                 NodeOrToken::Node(child) => {
                     let broken = child.kind() == ERROR || !self.errors_in(child.range()).is_empty();
@@ -271,9 +266,6 @@ impl<'t> Layout<'t> {
         let is_empty = node.children().next().is_none();
         for element in node.elements() {
             match element {
-                NodeOrToken::Token(token) if token.kind() == L_BRACE => {
-                    self.open(token, kind);
-                }
                 NodeOrToken::Token(token) if token.kind() == R_BRACE => {
                     self.indent = self.indent.saturating_sub(INDENT);
                     self.gap = Gap::Line { keep: false };
@@ -288,16 +280,12 @@ impl<'t> Layout<'t> {
                     }
                     self.token(token, kind);
                 }
-                NodeOrToken::Token(token) => {
-                    let is_comma = token.kind() == COMMA;
-                    if is_comma {
-                        self.gap = Gap::Glue;
-                    }
+                NodeOrToken::Token(token) if token.kind() == COMMA => {
+                    self.gap = Gap::Glue;
                     self.token(token, kind);
-                    if is_comma {
-                        self.gap = Gap::Line { keep: true };
-                    }
+                    self.gap = Gap::Line { keep: true };
                 }
+                NodeOrToken::Token(token) => self.bracket(token, kind),
                 NodeOrToken::Node(child) => {
                     self.node(child);
                     self.gap = Gap::Line { keep: true };
@@ -321,23 +309,15 @@ impl<'t> Layout<'t> {
     /// Breaks the lines of a bracketed list: one element per line, or as many as fit.
     fn wrapped_list(&mut self, node: Node<'t>, one_per_line: bool) {
         let kind = node.kind();
-        let mut first = true;
         for element in node.elements() {
             match element {
-                NodeOrToken::Token(token) if token.kind() == L_PAREN && first => {
-                    self.open(token, kind);
-                }
-                NodeOrToken::Token(token) if token.kind() == R_PAREN => {
-                    self.close(token, kind);
-                }
                 NodeOrToken::Token(token) => {
-                    self.token(token, kind);
+                    self.bracket(token, kind);
                     if token.kind() == COMMA {
                         self.gap = if one_per_line { Gap::Line { keep: false } } else { Gap::Auto };
                     }
                 }
                 NodeOrToken::Node(child) => {
-                    first = false;
                     if self.gap == Gap::Auto {
                         // Two more for the comma and the closing bracket.
                         let width = width::flat(child, 2 * WIDTH) + 2;
@@ -422,13 +402,7 @@ impl<'t> Layout<'t> {
         }
         for element in node.elements() {
             match element {
-                NodeOrToken::Token(token) if token.kind() == L_PAREN => {
-                    self.open(token, PAREN_EXPR);
-                }
-                NodeOrToken::Token(token) if token.kind() == R_PAREN => {
-                    self.close(token, PAREN_EXPR);
-                }
-                NodeOrToken::Token(token) => self.token(token, PAREN_EXPR),
+                NodeOrToken::Token(token) => self.bracket(token, PAREN_EXPR),
                 NodeOrToken::Node(child) if child.kind() == BLOCK => self.block(child, true),
                 NodeOrToken::Node(child) => self.node(child),
             }
@@ -438,18 +412,21 @@ impl<'t> Layout<'t> {
         }
     }
 
-    /// Formats the bracket before lines that are indented.
-    fn open(&mut self, bracket: Token<'t>, parent: SyntaxKind) {
-        self.token(bracket, parent);
-        self.indent += INDENT;
-        self.gap = Gap::Line { keep: false };
-    }
-
-    /// Formats the bracket after lines that are indented.
-    fn close(&mut self, bracket: Token<'t>, parent: SyntaxKind) {
-        self.indent = self.indent.saturating_sub(INDENT);
-        self.gap = Gap::Line { keep: false };
-        self.token(bracket, parent);
+    /// Formats a token of a node whose brackets are around lines that are indented.
+    fn bracket(&mut self, token: Token<'t>, parent: SyntaxKind) {
+        match token.kind() {
+            L_PAREN | L_BRACE => {
+                self.token(token, parent);
+                self.indent += INDENT;
+                self.gap = Gap::Line { keep: false };
+            }
+            R_PAREN | R_BRACE => {
+                self.indent = self.indent.saturating_sub(INDENT);
+                self.gap = Gap::Line { keep: false };
+                self.token(token, parent);
+            }
+            _ => self.token(token, parent),
+        }
     }
 
     fn token(&mut self, token: Token<'t>, parent: SyntaxKind) {
