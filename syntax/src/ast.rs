@@ -177,7 +177,7 @@ ast! {
     /// `f(%x)`
     CallExpr = CALL_EXPR { one callee: Expr, one type_args: TypeArgList, one args: ArgList, }
     /// `<(10, 10), float32>`
-    TypeArgList = TYPE_ARG_LIST {}
+    TypeArgList = TYPE_ARG_LIST { many args: TypeArg, }
     /// `(%a, %b, axis=1)`
     ArgList = ARG_LIST { many args: BlockOrExpr, many attrs: Attr, }
     /// `a + b`
@@ -236,7 +236,7 @@ ast! {
         one where_clause: WhereClause,
     }
     /// `float32`, `List[A]`
-    NamedType = NAMED_TYPE { token name: IDENT, }
+    NamedType = NAMED_TYPE { token name: IDENT, many args: TypeArg, }
     /// `ref(T)`
     RefType = REF_TYPE { one inner: Type, }
     /// `_`
@@ -262,6 +262,9 @@ ast_enum! {
     Pattern = WildcardPat | VarPat | ConstructorPat | TuplePat;
     /// A type.
     Type = TensorType | TupleType | FnType | NamedType | RefType | HoleType | MetaType;
+    /// An argument of a type or a call: a type, a shape or a size.
+    TypeArg = TensorType | TupleType | FnType | NamedType | RefType | HoleType | MetaType | Shape
+        | Dim;
     /// The value of an attribute.
     AttrValue = Literal | AttrList | AttrMap | AttrOpaque | MetaExpr | NameRef | LocalRef | GraphRef
         | GlobalRef | ParenExpr | TupleExpr | FnExpr | IfExpr | MatchExpr | BlockExpr | RefExpr
@@ -272,25 +275,6 @@ impl<'t> Block<'t> {
     /// Returns the tail expression, the value of the block.
     pub fn tail(self) -> Option<Expr<'t>> {
         self.0.children().rev().find_map(Expr::cast)
-    }
-}
-
-impl<'t> TypeArgList<'t> {
-    /// Returns the arguments: types, shapes and sizes.
-    pub fn args(self) -> impl Iterator<Item = Node<'t>> + Clone {
-        self.0.children().filter(is_type_arg)
-    }
-}
-
-/// Returns true for a type, a shape or a size.
-fn is_type_arg(node: &Node<'_>) -> bool {
-    Type::can_cast(node.kind()) || matches!(node.kind(), SyntaxKind::SHAPE | SyntaxKind::DIM)
-}
-
-impl<'t> NamedType<'t> {
-    /// Returns the arguments: types, shapes and sizes.
-    pub fn args(self) -> impl Iterator<Item = Node<'t>> + Clone {
-        self.0.children().filter(is_type_arg)
     }
 }
 

@@ -276,7 +276,7 @@ impl Lowerer {
     }
 
     pub(super) fn type_args(&mut self, list: ast::TypeArgList<'_>) -> Box<[Type]> {
-        list.args().map(|arg| self.type_arg(arg)).collect()
+        list.args().map(|arg| self.type_arg(arg.node())).collect()
     }
 
     /// Lowers a region with a scope of its own.

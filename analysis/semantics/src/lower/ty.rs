@@ -126,7 +126,7 @@ impl Lowerer {
     fn named_type(&mut self, named: ast::NamedType<'_>) -> Type {
         let Some(name) = named.name() else { return Type::Error };
         let text = name.text();
-        let args: Vec<Type> = named.args().map(|arg| self.type_arg(arg)).collect();
+        let args: Vec<Type> = named.args().map(|arg| self.type_arg(arg.node())).collect();
         let opening = [SyntaxKind::L_BRACK, SyntaxKind::LT];
         let with_brackets = opening.iter().any(|&kind| named.node().token(kind).is_some());
         if let Some(param) = self.type_param(text) {
