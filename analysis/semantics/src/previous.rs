@@ -37,10 +37,19 @@ pub struct PreviousResults {
 
 /// The last results of a definition.
 #[derive(Clone, Default)]
-struct Entry {
-    lowered: Option<LoweredBody>,
-    named: Option<ResolvedBody>,
-    inferred: Option<TypedBody>,
+pub(crate) struct Entry {
+    pub(crate) lowered: Option<LoweredBody>,
+    pub(crate) named: Option<ResolvedBody>,
+    pub(crate) inferred: Option<TypedBody>,
+}
+
+impl Entry {
+    /// Takes the results of another version; those that it lacks stay.
+    fn update(&mut self, newer: Entry) {
+        self.lowered = newer.lowered.or(self.lowered.take());
+        self.named = newer.named.or(self.named.take());
+        self.inferred = newer.inferred.or(self.inferred.take());
+    }
 }
 
 impl fmt::Debug for PreviousResults {
@@ -78,10 +87,7 @@ impl PreviousResults {
             self.defs = newer.defs;
         } else {
             for (key, newer) in newer.defs {
-                let entry = self.defs.entry(key).or_default();
-                entry.lowered = newer.lowered.or(entry.lowered.take());
-                entry.named = newer.named.or(entry.named.take());
-                entry.inferred = newer.inferred.or(entry.inferred.take());
+                self.defs.entry(key).or_default().update(newer);
             }
         }
     }
@@ -143,20 +149,9 @@ impl PreviousResultsRef {
         self.0.is_some()
     }
 
-    fn previous(&self) -> Option<Arc<PreviousResults>> {
-        self.0.as_ref()?.upgrade()
-    }
-
-    pub(crate) fn lowered(&self, key: &DefKey) -> Option<LoweredBody> {
-        self.previous()?.defs.get(key)?.lowered.clone()
-    }
-
-    pub(crate) fn named(&self, key: &DefKey) -> Option<ResolvedBody> {
-        self.previous()?.defs.get(key)?.named.clone()
-    }
-
-    pub(crate) fn inferred(&self, key: &DefKey) -> Option<TypedBody> {
-        self.previous()?.defs.get(key)?.inferred.clone()
+    /// Returns a result of a definition.
+    pub(crate) fn get<T>(&self, key: &DefKey, part: impl FnOnce(&Entry) -> Option<T>) -> Option<T> {
+        part(self.0.as_ref()?.upgrade()?.defs.get(key)?)
     }
 }
 
@@ -181,20 +176,8 @@ impl ComputedResults {
         write(files.entry(file).or_default());
     }
 
-    fn record_def(&self, file: salsa::Id, key: DefKey, write: impl FnOnce(&mut Entry)) {
-        self.record(file, |news| write(news.results.defs.entry(key).or_default()));
-    }
-
-    pub(crate) fn lowered(&self, file: salsa::Id, key: DefKey, lowered: LoweredBody) {
-        self.record_def(file, key, |entry| entry.lowered = Some(lowered));
-    }
-
-    pub(crate) fn named(&self, file: salsa::Id, key: DefKey, named: ResolvedBody) {
-        self.record_def(file, key, |entry| entry.named = Some(named));
-    }
-
-    pub(crate) fn inferred(&self, file: salsa::Id, key: DefKey, inferred: TypedBody) {
-        self.record_def(file, key, |entry| entry.inferred = Some(inferred));
+    pub(crate) fn add(&self, file: salsa::Id, key: DefKey, new: Entry) {
+        self.record(file, |news| news.results.defs.entry(key).or_default().update(new));
     }
 
     pub(crate) fn checked(&self, file: salsa::Id) {

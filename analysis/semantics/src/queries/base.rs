@@ -18,6 +18,7 @@ use crate::{
     db::{Db, Settings},
     infer::{self, Env, Global, Inference, ModuleData, TypedBody},
     item::{Def, DefKind, Module, module},
+    previous::Entry,
     scope::Scopes,
     test_panic::panic_if_requested,
 };
@@ -66,10 +67,11 @@ pub(super) fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> 
     let results = Results::of(db, def);
     panic_if_requested("infer", results.name());
     let named = named(db, def);
-    let inferred = TypedBody::new(named, &env, results.inferred().as_ref());
+    let inferred =
+        TypedBody::new(named, &env, results.earlier(|earlier| earlier.inferred.clone()).as_ref());
     let inference = inferred.inference().clone();
     if strict == Settings::get(db).tvm(db) {
-        results.record_inferred(inferred);
+        results.record(Entry { inferred: Some(inferred), ..Entry::default() });
     }
     inference
 }

@@ -13,6 +13,7 @@ use crate::{
     item::{Def, DefKind, Module, module, modules},
     lower::lower_type_def,
     module::ModuleTypes,
+    previous::Entry,
     scope::{ResolvedBody, Scopes},
 };
 
@@ -33,8 +34,9 @@ pub(super) fn header<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Unit> {
 #[salsa::tracked(returns(clone))]
 pub(super) fn named<'db>(db: &'db dyn Db, def: Def<'db>) -> ResolvedBody {
     let results = Results::of(db, def);
-    let named = ResolvedBody::new(body(db, def), results.named().as_ref());
-    results.record_named(named.clone());
+    let named =
+        ResolvedBody::new(body(db, def), results.earlier(|earlier| earlier.named.clone()).as_ref());
+    results.record(Entry { named: Some(named.clone()), ..Entry::default() });
     named
 }
 

@@ -9,6 +9,7 @@ use crate::{
     item::{Def, DefKind, Module},
     lower::LoweredBody,
     metadata::Metadata,
+    previous::Entry,
     test_panic::panic_if_requested,
 };
 
@@ -17,9 +18,12 @@ use crate::{
 fn lowered<'db>(db: &'db dyn Db, def: Def<'db>) -> (Arc<Body>, Arc<SourceMap>) {
     let results = Results::of(db, def);
     panic_if_requested("lower", results.name());
-    let lowered = LoweredBody::new(def.green(db), results.lowered().as_ref());
+    let lowered = LoweredBody::new(
+        def.green(db),
+        results.earlier(|earlier| earlier.lowered.clone()).as_ref(),
+    );
     let parts = (lowered.body().clone(), lowered.source().clone());
-    results.record_lowered(lowered);
+    results.record(Entry { lowered: Some(lowered), ..Entry::default() });
     parts
 }
 

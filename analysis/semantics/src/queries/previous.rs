@@ -4,12 +4,9 @@ use salsa::plumbing::AsId;
 
 use crate::{
     db::{Db, SourceFile},
-    infer::TypedBody,
     item::Def,
     key::DefKey,
-    lower::LoweredBody,
-    previous::PreviousResultsRef,
-    scope::ResolvedBody,
+    previous::{Entry, PreviousResultsRef},
 };
 
 /// The earlier results of a file. All of them are one query: it executes once after each edit, its
@@ -39,33 +36,15 @@ impl<'db> Results<'db> {
         &self.key.name
     }
 
-    pub(super) fn lowered(&self) -> Option<LoweredBody> {
-        self.earlier.lowered(&self.key)
+    /// Returns an earlier result.
+    pub(super) fn earlier<T>(&self, part: impl FnOnce(&Entry) -> Option<T>) -> Option<T> {
+        self.earlier.get(&self.key, part)
     }
 
-    pub(super) fn named(&self) -> Option<ResolvedBody> {
-        self.earlier.named(&self.key)
-    }
-
-    pub(super) fn inferred(&self) -> Option<TypedBody> {
-        self.earlier.inferred(&self.key)
-    }
-
-    pub(super) fn record_lowered(self, lowered: LoweredBody) {
+    /// Notes new results, unless the file never changes.
+    pub(super) fn record(self, new: Entry) {
         if self.earlier.are_kept() {
-            self.db.computed().lowered(self.file.as_id(), self.key, lowered);
-        }
-    }
-
-    pub(super) fn record_named(self, named: ResolvedBody) {
-        if self.earlier.are_kept() {
-            self.db.computed().named(self.file.as_id(), self.key, named);
-        }
-    }
-
-    pub(super) fn record_inferred(self, inferred: TypedBody) {
-        if self.earlier.are_kept() {
-            self.db.computed().inferred(self.file.as_id(), self.key, inferred);
+            self.db.computed().add(self.file.as_id(), self.key, new);
         }
     }
 }
