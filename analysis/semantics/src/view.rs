@@ -340,6 +340,11 @@ impl<'db> View<'db> {
         holder.children().find(|node| ast::Type::can_cast(node.kind()))
     }
 
+    /// Returns the range of the annotation of a variable.
+    pub(crate) fn annotation_range(&self, binding: LocalRef) -> Option<TextRange> {
+        Some(self.annotation_node(binding)?.range() + self.start())
+    }
+
     /// Returns the range in the file of one size of a written tensor type.
     pub fn dim_range(&self, ty: Node<'_>, axis: usize) -> Option<TextRange> {
         let tensor = ast::TensorType::cast(ty)?;

@@ -109,10 +109,7 @@ pub(super) fn result(view: &View<'_>) -> Option<TextRange> {
 /// Returns the range of the binder of a variable and its annotation.
 pub(super) fn declaration(view: &View<'_>, binding: LocalRef) -> TextRange {
     let name = view.binding_range(binding);
-    match view.annotation_node(binding) {
-        Some(ty) => name.cover(ty.range() + view.start()),
-        None => name,
-    }
+    view.annotation_range(binding).map_or(name, |ty| name.cover(ty))
 }
 
 /// Returns the variable that an expression of a unit is bound to.

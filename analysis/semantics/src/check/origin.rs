@@ -331,10 +331,7 @@ pub fn source_of(
 pub(super) fn declaration(view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
     let binding = view.variable(expr_ref)?;
     let (name, ty) = (view.binder(binding).name.clone(), view.binding_type(binding).clone());
-    let range = match view.annotation_node(binding) {
-        Some(node) => node.range() + view.start(),
-        None => view.binding_range(binding),
-    };
+    let range = view.annotation_range(binding).unwrap_or_else(|| view.binding_range(binding));
     Some(Step::new(range, StepKind::Declared { name, ty }))
 }
 

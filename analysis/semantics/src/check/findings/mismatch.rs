@@ -29,7 +29,7 @@ pub(super) fn report(
     if !site.view.types.knows(found) || !site.view.types.knows(expected) {
         return None;
     }
-    let diagnostic = diagnostic(site, what, found, expected, conflict)?;
+    let diagnostic = diagnostic(site, what, Types { found, expected, conflict })?;
     Some(Report { diagnostic, evidence: evidence(site, what, conflict) })
 }
 
@@ -105,171 +105,147 @@ fn evidence(site: &Site<'_, '_, '_>, what: Mismatch, conflict: &Conflict) -> Opt
     Some(evidence.with_flows(view))
 }
 
-fn diagnostic(
-    site: &Site<'_, '_, '_>,
-    what: Mismatch,
-    found: &Type,
-    expected: &Type,
-    conflict: &Conflict,
-) -> Option<DefDiagnostic> {
+/// The types that must be equal, and the part in which they differ.
+#[derive(Clone, Copy)]
+struct Types<'f> {
+    found: &'f Type,
+    expected: &'f Type,
+    conflict: &'f Conflict,
+}
+
+fn diagnostic(site: &Site<'_, '_, '_>, what: Mismatch, types: Types<'_>) -> Option<DefDiagnostic> {
     let (view, unit) = (site.view, site.unit);
-    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
+    let Types { found, expected, conflict } = types;
     let tail = differ(conflict);
-    let code = conflict.code();
-    Some(match what {
+    let declared = |name: &Name| {
+        format!("`{name}` is declared as `{expected}`, but its value is `{found}`{tail}")
+    };
+    let new = |range: TextRange, message| DefDiagnostic::new(conflict.code(), range, message);
+    let of_value = |expr: ExprId, message: String| {
+        let value = ExprRef { unit, expr };
+        let diagnostic = new(view.range(value), message);
+        let diagnostic = or_first_field(view, diagnostic, value, found, expected);
+        repair::with_suffix(view, value, expected, diagnostic)
+    };
+    let (value, diagnostic) = match what {
         Mismatch::Annotation { binder, value } => {
-            let name = &view.unit(unit).binder(binder).name;
-            let mut diagnostic = DefDiagnostic::new(
-                code,
-                view.range(expr_ref(value)),
-                format!("`{name}` is declared as `{expected}`, but its value is `{found}`{tail}"),
-            );
-            diagnostic = or_first_field(view, diagnostic, expr_ref(value), found, expected);
-            diagnostic = repair::with_suffix(view, expr_ref(value), expected, diagnostic);
             let binding = LocalRef { unit, binder };
-            if let Some(ty) = view.annotation_node(binding) {
-                let at = ty.range() + view.start();
-                diagnostic = diagnostic.related(at, "declared here");
-                diagnostic = or_declare(view, diagnostic, at, found, "Declare it as");
-            }
-            with_origins(view, diagnostic, expr_ref(value), conflict)
+            let diagnostic = of_value(value, declared(&view.binder(binding).name));
+            let diagnostic = diagnostic.with(view.annotation_range(binding), |diagnostic, at| {
+                let diagnostic = diagnostic.related(at, "declared here");
+                or_declare(view, diagnostic, at, found, "Declare it as")
+            });
+            (value, diagnostic)
         }
         Mismatch::Result { function, value } => {
             let who = if function.is_some() { "the function" } else { "the definition" };
-            let mut diagnostic = DefDiagnostic::new(
-                code,
-                view.range(expr_ref(value)),
-                format!("{who} should return `{expected}`, but returns `{found}`{tail}"),
-            );
-            diagnostic = or_first_field(view, diagnostic, expr_ref(value), found, expected);
-            diagnostic = repair::with_suffix(view, expr_ref(value), expected, diagnostic);
+            let message = format!("{who} should return `{expected}`, but returns `{found}`{tail}");
+            let mut diagnostic = of_value(value, message);
             // The part of the result that differs.
-            let part = flow::along(view, expr_ref(value), &conflict.path);
-            if part.expr_ref != expr_ref(value) {
-                diagnostic = diagnostic.related(view.range(part.expr_ref), "this part differs");
+            let whole = ExprRef { unit, expr: value };
+            let part = flow::along(view, whole, &conflict.path).expr_ref;
+            if part != whole {
+                diagnostic = diagnostic.related(view.range(part), "this part differs");
             }
-            if function.is_none()
-                && let Some(ty) = view.result_type_node()
-            {
-                let at = ty.range() + view.start();
+            if let Some(at) = cause::result(view).filter(|_| function.is_none()) {
                 diagnostic =
                     diagnostic.relate(Role::Alternative, at, "the result is declared here");
                 diagnostic = or_declare(view, diagnostic, at, found, "Change the result to");
             }
-            with_origins(view, diagnostic, expr_ref(value), conflict)
+            (value, diagnostic)
         }
         Mismatch::Argument { call, index } => {
-            return argument(site, call, index, found, expected, conflict);
+            let callee = site.callee_name()?;
+            let data = view.call(ExprRef { unit, expr: call })?;
+            let value = *data.args.get(index)?;
+            let number = index + 1;
+            let mut diagnostic = of_value(
+                value,
+                format!(
+                    "argument {number} of {callee} should be `{expected}`, but is `{found}`{tail}"
+                ),
+            );
+            if let Callee::Expr(callee) = data.callee
+                && let Some(at) = cause::parameter(view, ExprRef { unit, expr: callee }, index)
+            {
+                diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
+            }
+            (value, diagnostic)
         }
         Mismatch::Branch { expr, branch, other, is_declared } => {
-            return branches(site, expr, (branch, other), is_declared, found, expected, conflict);
+            branches(site, expr, (branch, other), is_declared, types)?
         }
         Mismatch::Pattern { binder } => {
             let data = view.unit(unit).binder(binder);
-            DefDiagnostic::new(
-                code,
-                view.place(unit, data.range),
-                format!(
-                    "`{}` is declared as `{expected}`, but its value is `{found}`{tail}",
-                    data.name
-                ),
-            )
+            return Some(new(view.place(unit, data.range), declared(&data.name)));
         }
-        Mismatch::Reference { reference } => DefDiagnostic::new(
-            Code::TypeMismatch,
-            view.range(expr_ref(reference)),
-            format!("only references can be read and written, but this is {}", describe(found)),
-        )
-        .help("create one with `ref(…)`"),
-        Mismatch::Write { value } => DefDiagnostic::new(
-            code,
-            view.range(expr_ref(value)),
-            format!("the reference holds `{expected}`, but `{found}` is written{tail}"),
-        ),
-    })
+        Mismatch::Reference { reference } => {
+            let message =
+                format!("only references can be read and written, but this is {}", describe(found));
+            let diagnostic = DefDiagnostic::new(Code::TypeMismatch, site.range(reference), message);
+            return Some(diagnostic.help("create one with `ref(…)`"));
+        }
+        Mismatch::Write { value } => {
+            let message =
+                format!("the reference holds `{expected}`, but `{found}` is written{tail}");
+            return Some(new(site.range(value), message));
+        }
+    };
+    let value = ExprRef { unit, expr: value };
+    let origins = conflict.axis().map(|axis| view.origins.of(view, value, axis));
+    Some(
+        origins
+            .into_iter()
+            .flatten()
+            .fold(diagnostic, |diagnostic, step| diagnostic.related(step.range, step.message())),
+    )
 }
 
-/// Returns the diagnostic of a branch of an `if` or an arm of a `match` that has another type than another one. The
-/// type that is declared for the value says which of them is wrong.
+/// Returns the diagnostic of a branch of an `if` or an arm of a `match` that has another type than another one, with
+/// the value of the branch. The type that is declared for the whole value says which of them is wrong.
 fn branches(
     site: &Site<'_, '_, '_>,
     expr: ExprId,
     (branch, other): (usize, usize),
     is_declared: bool,
-    found: &Type,
-    expected: &Type,
-    conflict: &Conflict,
-) -> Option<DefDiagnostic> {
+    Types { found, expected, conflict }: Types<'_>,
+) -> Option<(ExprId, DefDiagnostic)> {
     let (view, unit) = (site.view, site.unit);
-    let expr_ref = |expr: ExprId| ExprRef { unit, expr };
-    let is_if = matches!(view.unit(unit).expr(expr), Expr::If { .. });
-    let (whole, part) = if is_if { ("if", "branch") } else { ("match", "arm") };
+    let (whole, part, parts) = match view.unit(unit).expr(expr) {
+        Expr::If { .. } => ("if", "branch", "branches"),
+        _ => ("match", "arm", "arms"),
+    };
     let tail = differ(conflict);
-    let parts = if is_if { "branches" } else { "arms" };
     let types = match is_declared {
         true => format!("`{found}`, but `{expected}` is declared"),
         false => format!("`{expected}` and `{found}`"),
     };
     let message = format!("the {parts} of this `{whole}` have different types: {types}{tail}");
     let results = view.unit(unit).branches_of(expr);
-    let this = expr_ref(*results.get(branch)?);
-    let mut diagnostic = DefDiagnostic::new(conflict.code(), view.range(this), message).related(
-        view.range(expr_ref(*results.get(other)?)),
-        format!("this {part} is `{expected}`"),
-    );
+    let this = *results.get(branch)?;
+    let mut diagnostic = DefDiagnostic::new(conflict.code(), site.range(this), message)
+        .related(site.range(*results.get(other)?), format!("this {part} is `{expected}`"));
     let types = view.unit_types(unit);
     for (index, &result) in results.iter().enumerate() {
         if index != branch && index != other && types.expr(result) == found {
             let message = format!("this {part} is `{found}`, too");
-            diagnostic = diagnostic.related(view.range(expr_ref(result)), message);
+            diagnostic = diagnostic.related(site.range(result), message);
         }
     }
-    if is_declared && let Some(at) = declared_type(view, expr_ref(expr)) {
+    if is_declared && let Some(at) = declared_type(view, ExprRef { unit, expr }) {
         diagnostic = diagnostic.relate(Role::Alternative, at, "declared here");
     }
-    diagnostic = repair::with_suffix(view, this, expected, diagnostic);
-    Some(with_origins(view, diagnostic, this, conflict))
+    let this_ref = ExprRef { unit, expr: this };
+    Some((this, repair::with_suffix(view, this_ref, expected, diagnostic)))
 }
 
 /// Returns the place of the type that is declared for the value of an expression, as that of a variable or the result
 /// of the definition.
 fn declared_type(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> Option<TextRange> {
-    let node = match cause::declared_for(view, expr_ref.unit, expr_ref.expr) {
-        Some(binding) => view.annotation_node(binding),
-        None => view.result_type_node().filter(|_| view.unit(expr_ref.unit).fns.is_empty()),
-    };
-    Some(node?.range() + view.start())
-}
-
-fn argument(
-    site: &Site<'_, '_, '_>,
-    call: ExprId,
-    index: usize,
-    found: &Type,
-    expected: &Type,
-    conflict: &Conflict,
-) -> Option<DefDiagnostic> {
-    let (view, unit) = (site.view, site.unit);
-    let tail = differ(conflict);
-    let callee = site.callee_name()?;
-    let data = view.call(ExprRef { unit, expr: call })?;
-    let arg = ExprRef { unit, expr: *data.args.get(index)? };
-    let mut diagnostic = DefDiagnostic::new(
-        conflict.code(),
-        view.range(arg),
-        format!(
-            "argument {} of {callee} should be `{expected}`, but is `{found}`{tail}",
-            index + 1
-        ),
-    );
-    if let Callee::Expr(callee) = data.callee
-        && let Some(at) = cause::parameter(view, ExprRef { unit, expr: callee }, index)
-    {
-        diagnostic = diagnostic.related(at, format!("the parameter is `{expected}`"));
+    match cause::declared_for(view, expr_ref.unit, expr_ref.expr) {
+        Some(binding) => view.annotation_range(binding),
+        None => cause::result(view).filter(|_| view.unit(expr_ref.unit).fns.is_empty()),
     }
-    diagnostic = or_first_field(view, diagnostic, arg, found, expected);
-    diagnostic = repair::with_suffix(view, arg, expected, diagnostic);
-    Some(with_origins(view, diagnostic, arg, conflict))
 }
 
 /// The most calls through which a tuple is followed to the expression that makes it.
@@ -315,19 +291,4 @@ fn handed_on(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> Option<ExprRef> {
     let is_identity = operator.rule.is_some_and(|(name, _)| name == "Identity");
     let &expr = call.args.first().filter(|_| is_identity)?;
     Some(ExprRef { unit: expr_ref.unit, expr })
-}
-
-/// Adds the origins of the sizes that differ.
-fn with_origins(
-    view: &CheckView<'_, '_>,
-    mut diagnostic: DefDiagnostic,
-    expr_ref: ExprRef,
-    conflict: &Conflict,
-) -> DefDiagnostic {
-    if let Some(axis) = conflict.axis() {
-        for step in view.origins.of(view, expr_ref, axis) {
-            diagnostic = diagnostic.related(step.range, step.message());
-        }
-    }
-    diagnostic
 }
