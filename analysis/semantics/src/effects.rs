@@ -25,74 +25,46 @@ use crate::{
     scope::Scopes,
 };
 
-/// A set of effects.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Effects(u8);
+bitflags::bitflags! {
+    /// A set of effects.
+    #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+    pub struct Effects: u8 {
+        /// A reference is created.
+        const CREATE = 1;
+        /// A reference is read.
+        const READ = 1 << 1;
+        /// A reference is written.
+        const WRITE = 1 << 2;
+        /// Tensors are written, or their memory is freed.
+        const MEMORY = 1 << 3;
+        /// A graph variable is evaluated whose value depends on when that happens first.
+        const FIRST_USE = 1 << 4;
+    }
+}
 
 impl Effects {
-    /// None.
-    pub const NONE: Effects = Effects(0);
-    /// A reference is created.
-    pub const CREATE: Effects = Effects(1);
-    /// A reference is read.
-    pub const READ: Effects = Effects(1 << 1);
-    /// A reference is written.
-    pub const WRITE: Effects = Effects(1 << 2);
-    /// Tensors are written, or their memory is freed.
-    pub const MEMORY: Effects = Effects(1 << 3);
-    /// A graph variable is evaluated whose value depends on when that happens first.
-    pub const FIRST_USE: Effects = Effects(1 << 4);
     /// The effects of an unknown function.
-    pub const UNKNOWN: Effects = Effects(0b111);
-
-    /// The number of effects.
-    const COUNT: usize = 5;
-
-    /// Returns true if the set is empty.
-    pub fn is_empty(self) -> bool {
-        self == Effects::NONE
-    }
-
-    /// Returns true if the sets have an effect in common.
-    pub fn has(self, others: Effects) -> bool {
-        self.0 & others.0 != 0
-    }
+    pub const UNKNOWN: Effects = Effects::CREATE.union(Effects::READ).union(Effects::WRITE);
 
     /// Returns true if other expressions can observe that an expression with these effects is not
     /// evaluated.
     pub fn is_needed(self) -> bool {
-        self.has(Effects(Effects::WRITE.0 | Effects::MEMORY.0 | Effects::FIRST_USE.0))
+        self.intersects(Effects::WRITE | Effects::MEMORY | Effects::FIRST_USE)
     }
 
     /// Returns true if other expressions can observe when an expression with these effects is
     /// evaluated, or its value can depend on it.
     pub fn is_ordered(self) -> bool {
-        self.has(Effects::READ | Effects::WRITE | Effects::MEMORY)
+        self.intersects(Effects::READ | Effects::WRITE | Effects::MEMORY)
     }
 
     /// Returns true if two expressions can be evaluated in either order.
     pub fn commutes_with(self, other: Effects) -> bool {
         // Any expression may read a tensor.
         let disturbs = |one: Effects, other: Effects| {
-            one.has(Effects::MEMORY) || one.has(Effects::WRITE) && other.is_ordered()
+            one.contains(Effects::MEMORY) || one.contains(Effects::WRITE) && other.is_ordered()
         };
         !disturbs(self, other) && !disturbs(other, self)
-    }
-
-    fn without(self, others: Effects) -> Effects {
-        Effects(self.0 & !others.0)
-    }
-
-    fn each(self) -> impl Iterator<Item = usize> {
-        (0..Effects::COUNT).filter(move |effect| self.0 & 1 << effect != 0)
-    }
-}
-
-impl BitOr for Effects {
-    type Output = Effects;
-
-    fn bitor(self, other: Effects) -> Effects {
-        Effects(self.0 | other.0)
     }
 }
 
@@ -102,7 +74,7 @@ pub fn is_needed_unused(unit: &Unit, binder: BinderId, effects: impl FnOnce() ->
     match unit.binder(binder).kind {
         BinderKind::Let => effects().is_needed(),
         // It is not evaluated, but a function around it evaluates the graph variables that it mentions.
-        BinderKind::Graph if unit.binds != Some(binder) => effects().has(Effects::FIRST_USE),
+        BinderKind::Graph if unit.binds != Some(binder) => effects().contains(Effects::FIRST_USE),
         _ => false,
     }
 }
@@ -127,7 +99,7 @@ impl CallEffects {
 
     /// A function that calls nothing itself. It may return its arguments.
     pub(crate) const NO_CALLS: CallEffects =
-        CallEffects { effects: Effects::NONE, params: 0, calls_arguments: true };
+        CallEffects { effects: Effects::empty(), params: 0, calls_arguments: true };
 
     fn of(effects: Effects) -> CallEffects {
         CallEffects { effects, ..CallEffects::default() }
@@ -137,7 +109,7 @@ impl CallEffects {
     fn param(depth: u32) -> CallEffects {
         match depth < MAX_DEPTH {
             true => {
-                CallEffects { effects: Effects::NONE, params: 1 << depth, calls_arguments: true }
+                CallEffects { effects: Effects::empty(), params: 1 << depth, calls_arguments: true }
             }
             false => CallEffects::UNKNOWN,
         }
@@ -148,7 +120,7 @@ impl CallEffects {
         let own = 1u32.checked_shl(depth).unwrap_or_default();
         CallEffects {
             // Graph variables around are evaluated where the function is created.
-            effects: self.effects.without(Effects::FIRST_USE),
+            effects: self.effects - Effects::FIRST_USE,
             params: self.params & !own,
             calls_arguments: self.calls_arguments || self.params & own != 0,
         }
@@ -244,7 +216,7 @@ struct Frame {
     /// What its evaluation does.
     evaluation: CallEffects,
     /// For each effect, the last expression that has it.
-    last: [Option<ExprRef>; Effects::COUNT],
+    last: [Option<ExprRef>; <Effects as bitflags::Flags>::FLAGS.len()],
     /// What the evaluation of graph variables of the functions around does, with their depths: a function
     /// that uses one evaluates it where the function is created.
     captured: Vec<(u32, CallEffects)>,
@@ -440,7 +412,7 @@ impl Analysis<'_> {
     /// Notes the evaluation of a graph variable that is bound inside of `depth` functions.
     fn evaluate(&mut self, depth: u32, evaluation: CallEffects) {
         let is_ordered = evaluation.all().is_ordered();
-        let first_use = if is_ordered { Effects::FIRST_USE } else { Effects::NONE };
+        let first_use = if is_ordered { Effects::FIRST_USE } else { Effects::empty() };
         self.step(evaluation | CallEffects::of(first_use));
         if let Some(frame) = self.frames.last_mut().filter(|_| depth < self.depth) {
             let known = frame.captured.iter_mut().find(|(known, _)| *known == depth);
@@ -470,19 +442,19 @@ impl Analysis<'_> {
             let Frame { evaluation: latent, captured, .. } = self.frames.pop().unwrap_or_default();
             // Of a binding inside of a function, also if it is not used.
             let is_captured = captured.iter().any(|(_, of)| of.all().is_ordered());
-            let first_use = if is_captured { Effects::FIRST_USE } else { Effects::NONE };
+            let first_use = if is_captured { Effects::FIRST_USE } else { Effects::empty() };
             if let Some(frame) = self.frames.last_mut() {
                 frame.captured.extend(captured);
             }
             if latent != CallEffects::default() {
                 self.graphs.insert(binding, (self.depth, latent));
             }
-            latent.all().without(Effects::FIRST_USE) | first_use
+            (latent.all() - Effects::FIRST_USE) | first_use
         } else {
             let Some(frame) = self.frames.last() else { return };
             let inside = |last: &Option<ExprRef>| last.is_some_and(|last| last >= start);
-            let bits = frame.last.iter().zip(0..).filter(|(last, _)| inside(last));
-            bits.fold(Effects::NONE, |all, (_, effect)| all | Effects(1 << effect))
+            let pairs = Effects::all().iter().zip(&frame.last);
+            pairs.filter(|(_, last)| inside(last)).map(|(effect, _)| effect).collect()
         };
         if !effects.is_empty() {
             self.found.bindings.insert(binding, effects);
@@ -498,7 +470,9 @@ impl Analysis<'_> {
         self.found.steps.push((self.at, effects));
         if let Some(frame) = self.frames.last_mut() {
             frame.evaluation = frame.evaluation | latent;
-            effects.each().for_each(|effect| frame.last[effect] = Some(self.at));
+            let pairs = Effects::all().iter().zip(&mut frame.last);
+            let own = pairs.filter(|(effect, _)| effects.contains(*effect));
+            own.for_each(|(_, last)| *last = Some(self.at));
         }
     }
 

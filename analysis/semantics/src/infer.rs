@@ -387,7 +387,7 @@ impl<'a> Infer<'a> {
             let ty = binding.and_then(|binding| self.frozen(at.body, binding));
             inputs.push(ty.cloned().unwrap_or(Type::Error));
         }
-        if unit.features.has(UnitFeatures::GLOBAL) {
+        if unit.features.contains(UnitFeatures::GLOBAL) {
             for (name, _) in unit.globals() {
                 let (mark, ty) = match self.env.global(name) {
                     Global::Known(ty) => (None, ty),

@@ -158,7 +158,7 @@ impl Scopes {
             Some(tables) => tables.globals.get(name).cloned().unwrap_or_default(),
             None => body
                 .units()
-                .filter(|(_, unit)| unit.features.has(UnitFeatures::GLOBAL))
+                .filter(|(_, unit)| unit.features.contains(UnitFeatures::GLOBAL))
                 .filter(|(_, unit)| unit.globals().any(|(global, _)| global == name))
                 .map(|(number, _)| number)
                 .collect(),
@@ -193,7 +193,7 @@ impl Scopes {
                         uses.push((number, FreeId(free as u32)));
                     }
                 }
-                if unit.features.has(UnitFeatures::GLOBAL) {
+                if unit.features.contains(UnitFeatures::GLOBAL) {
                     for (name, _) in unit.globals() {
                         let units = tables.globals.entry(name.clone()).or_default();
                         if units.last() != Some(&number) {
@@ -419,7 +419,7 @@ pub fn resolve(body: &Body) -> Scopes {
             });
             inside.extend(inner.map(|(_, binder)| &binder.name));
         }
-        if unit.features.has(UnitFeatures::GLOBAL) {
+        if unit.features.contains(UnitFeatures::GLOBAL) {
             scopes.globals.extend(unit.globals().map(|(name, _)| name.clone()));
         }
     }

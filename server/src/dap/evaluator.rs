@@ -421,7 +421,7 @@ fn named_parts(expression: &str, parts: &[Parameter]) -> Vec<Parameter> {
 
 /// Returns true if a definition writes references.
 fn writes(view: &View<'_>) -> bool {
-    view.effects().steps().iter().any(|(_, effects)| effects.has(Effects::WRITE))
+    view.effects().steps().iter().any(|(_, effects)| effects.contains(Effects::WRITE))
 }
 
 /// Returns true if all names in a definition are those of variables and definitions.

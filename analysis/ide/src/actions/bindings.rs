@@ -29,7 +29,7 @@ const EVALUATION_ORDER: &str = "graph bindings are evaluated on first use, which
 /// Returns true if a variable can become a `let` instead of a graph variable, or the reverse, which
 /// changes when its value is evaluated.
 fn may_move(effects: &BodyEffects, steps: &Steps<'_>, binding: LocalRef) -> bool {
-    effects.of_binding(binding).is_empty() && !steps.all().has(Effects::MEMORY)
+    effects.of_binding(binding).is_empty() && !steps.all().contains(Effects::MEMORY)
 }
 
 /// Returns true if an expression gets a name in A-normal form: it computes something and contains no

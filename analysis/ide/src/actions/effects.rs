@@ -25,7 +25,7 @@ impl<'v> Steps<'v> {
 
     /// Returns the effects of all expressions.
     pub(super) fn all(&self) -> Effects {
-        self.steps.iter().fold(Effects::NONE, |all, (_, effects)| all | *effects)
+        self.steps.iter().fold(Effects::empty(), |all, (_, effects)| all | *effects)
     }
 
     /// Returns the effects of the evaluation of an expression or a statement.
@@ -36,7 +36,7 @@ impl<'v> Steps<'v> {
     /// Returns the effects of what is evaluated between two places of a block. Functions are not called
     /// where they are defined, and graph bindings are evaluated where they are used.
     pub(super) fn between(&self, from: TextSize, to: TextSize) -> Effects {
-        if from < to { self.within(TextRange::new(from, to)) } else { Effects::NONE }
+        if from < to { self.within(TextRange::new(from, to)) } else { Effects::empty() }
     }
 
     fn within(&self, range: TextRange) -> Effects {
@@ -52,6 +52,6 @@ impl<'v> Steps<'v> {
         let evaluated = steps.filter(|(step, _)| {
             !self.root.path_to(*step).iter().any(|node| is_deferred(node, *step))
         });
-        evaluated.fold(Effects::NONE, |all, (_, effects)| all | *effects)
+        evaluated.fold(Effects::empty(), |all, (_, effects)| all | *effects)
     }
 }

@@ -353,7 +353,7 @@ impl UnitsSummary {
     const NONE: UnitsSummary = UnitsSummary {
         names: 0,
         have_one_value: true,
-        features: UnitFeatures::NONE,
+        features: UnitFeatures::empty(),
         releases: Releases::ALL,
         other: Releases::NONE,
     };
@@ -363,7 +363,7 @@ impl UnitsSummary {
         UnitsSummary {
             names: self.names | others.names,
             have_one_value: self.have_one_value & others.have_one_value,
-            features: self.features.or(others.features),
+            features: self.features.union(others.features),
             releases: self.releases.and(others.releases),
             other: self.other.or(others.other),
         }
@@ -394,11 +394,11 @@ impl Body {
 
     /// Returns the units with any of `features`, in order.
     pub fn units_with(&self, features: UnitFeatures) -> impl Iterator<Item = UnitId> {
-        let all = if self.summary.features.has(features) { self.units.len() } else { 0 };
+        let all = if self.summary.features.intersects(features) { self.units.len() } else { 0 };
         let parts =
-            self.units.parts(0..all).filter(move |part| part.summary.features.has(features));
+            self.units.parts(0..all).filter(move |part| part.summary.features.intersects(features));
         let units = parts.flat_map(|Part { range, elements, .. }| range.zip(elements));
-        let matching = units.filter(move |(_, unit)| unit.features.has(features));
+        let matching = units.filter(move |(_, unit)| unit.features.intersects(features));
         matching.map(|(number, _)| UnitId(number as u32))
     }
 

@@ -461,7 +461,7 @@ fn freeze_numeric(
 
 /// Reports literals without suffix whose value is out of the range of the inferred data type.
 fn numbers_out_of_range(unit: &Unit, exprs: &[Type], findings: &mut Vec<Finding>) {
-    if !unit.features.has(crate::features::UnitFeatures::BARE_INT) {
+    if !unit.features.contains(crate::features::UnitFeatures::BARE_INT) {
         return;
     }
     for (expr, (data, ty)) in (0..).zip(unit.exprs.iter().zip(exprs)) {

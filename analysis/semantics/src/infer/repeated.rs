@@ -25,11 +25,11 @@ use crate::{body::*, features::UnitFeatures};
 
 /// The features of units whose types depend on more than their content and inputs.
 const DEPENDENT: UnitFeatures = UnitFeatures::BARE_INT
-    .or(UnitFeatures::GLOBAL)
-    .or(UnitFeatures::CONSTRUCTOR)
-    .or(UnitFeatures::TYPE_USE)
-    .or(UnitFeatures::META)
-    .or(UnitFeatures::FREE_VARIABLE);
+    .union(UnitFeatures::GLOBAL)
+    .union(UnitFeatures::CONSTRUCTOR)
+    .union(UnitFeatures::TYPE_USE)
+    .union(UnitFeatures::META)
+    .union(UnitFeatures::FREE_VARIABLE);
 
 /// The statements of a body that have been solved, by content.
 #[derive(Default)]
@@ -56,7 +56,7 @@ pub(super) fn has_key(
     bindings: impl Iterator<Item = Option<LocalRef>>,
 ) -> bool {
     let is_binding = matches!(unit.kind, UnitKind::Let | UnitKind::Graph);
-    let is_plain = !unit.features.has(DEPENDENT)
+    let is_plain = !unit.features.intersects(DEPENDENT)
         && unit.problems.is_empty()
         && unit.fns.iter().all(|function| function.type_params.is_empty());
     if !is_binding || !is_plain {

@@ -50,7 +50,7 @@ pub(super) fn features_of(unit: &Unit) -> (UnitFeatures, bool) {
                 features.add(UnitFeatures::EFFECT, operator.effect != Effect::None);
             }
             Callee::Name(_) => {
-                features.add(UnitFeatures::CONSTRUCTOR.or(UnitFeatures::EFFECT), true);
+                features.add(UnitFeatures::CONSTRUCTOR | UnitFeatures::EFFECT, true);
             }
             Callee::Expr(_) => {
                 operands += 1;
@@ -85,7 +85,7 @@ fn binds_last(unit: &Unit) -> bool {
 fn other_feature(expr: &Expr) -> UnitFeatures {
     match expr {
         Expr::Global(_) => UnitFeatures::GLOBAL,
-        Expr::Name(_) => UnitFeatures::CONSTRUCTOR.or(UnitFeatures::OTHER_NAME),
+        Expr::Name(_) => UnitFeatures::CONSTRUCTOR | UnitFeatures::OTHER_NAME,
         Expr::Meta(_) => UnitFeatures::META,
         Expr::RefNew(_) | Expr::RefRead(_) | Expr::RefWrite(..) => UnitFeatures::EFFECT,
         _ => UnitFeatures::default(),

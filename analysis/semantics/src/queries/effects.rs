@@ -77,7 +77,7 @@ fn call_effects<'db>(db: &'db dyn Db, def: Def<'db>) -> CallEffects {
     if def.kind(db) != DefKind::Fn || is_opaque(&body(db, def)) {
         return CallEffects::UNKNOWN;
     }
-    let features = UnitFeatures::EFFECT.or(UnitFeatures::GLOBAL);
+    let features = UnitFeatures::EFFECT | UnitFeatures::GLOBAL;
     if body(db, def).units_with(features).next().is_none() {
         return CallEffects::NO_CALLS;
     }

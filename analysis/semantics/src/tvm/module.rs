@@ -271,7 +271,7 @@ impl<'db> PreludeUses<'db> {
                 let (body, source) = (queries::body(db, def), queries::source_map(db, def));
                 // The names of the constructors of the prelude differ from those of operators.
                 let names =
-                    UnitFeatures::GLOBAL.or(UnitFeatures::CONSTRUCTOR).or(UnitFeatures::TYPE_USE);
+                    UnitFeatures::GLOBAL | UnitFeatures::CONSTRUCTOR | UnitFeatures::TYPE_USE;
                 for number in body.units_with(names) {
                     let unit = body.unit(number);
                     for (name, expr) in unit.globals() {
