@@ -363,11 +363,7 @@ impl Analysis<'_> {
                 self.step(callee.call(args));
                 callee | args
             }
-            Expr::If { then, otherwise, .. } => of(then.result) | of(otherwise.result),
-            Expr::Match(id) => {
-                let arms = unit.matches[id.index()].arms.iter();
-                arms.fold(CallEffects::default(), |all, arm| all | of(arm.body.result))
-            }
+            Expr::If { .. } | Expr::Match(_) => union(&unit.branches_of(self.at.expr)),
             Expr::RefNew(_) => {
                 self.step(CallEffects::of(Effects::CREATE));
                 CallEffects::default()

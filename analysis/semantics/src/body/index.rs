@@ -145,13 +145,9 @@ impl Index {
                         index.calls.entry(callee).or_insert(at);
                     }
                 }
-                Expr::If { then, otherwise, .. } => {
-                    index.given.entry(then.result).or_insert(at);
-                    index.given.entry(otherwise.result).or_insert(at);
-                }
-                Expr::Match(id) => {
-                    for arm in &unit.matches[id.index()].arms {
-                        index.given.entry(arm.body.result).or_insert(at);
+                Expr::If { .. } | Expr::Match(_) => {
+                    for result in unit.branches_of(at) {
+                        index.given.entry(result).or_insert(at);
                     }
                 }
                 _ => {}
@@ -305,17 +301,8 @@ impl Unit {
         match self.index() {
             Some(index) => index.given.get(&result).copied(),
             None => {
-                let gives = |expr: &Expr| match expr {
-                    Expr::If { then, otherwise, .. } => {
-                        then.result == result || otherwise.result == result
-                    }
-                    Expr::Match(id) => {
-                        let mut arms = self.matches[id.index()].arms.iter();
-                        arms.any(|arm| arm.body.result == result)
-                    }
-                    _ => false,
-                };
-                self.exprs.iter().position(gives).map(|at| ExprId(at as u32))
+                let mut exprs = (0..self.exprs.len() as u32).map(ExprId);
+                exprs.find(|&expr| self.branches_of(expr).contains(&result))
             }
         }
     }

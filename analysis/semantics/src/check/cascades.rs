@@ -62,17 +62,11 @@ impl<'db> Cascades<'db> {
         Cascades { db, file, regions: OnceCell::new(), names: OnceCell::new() }
     }
 
-    fn regions(&self, errors: &ErrorRanges) -> &Names {
-        self.regions.get_or_init(|| {
+    fn names(&self, errors: &ErrorRanges, has_names: bool) -> &Names {
+        let names = if has_names { &self.names } else { &self.regions };
+        names.get_or_init(|| {
             let parse = self.file.parse(self.db);
-            Names::of(Node::root(&parse.green), errors, false)
-        })
-    }
-
-    fn names(&self, errors: &ErrorRanges) -> &Names {
-        self.names.get_or_init(|| {
-            let parse = self.file.parse(self.db);
-            Names::of(Node::root(&parse.green), errors, true)
+            Names::of(Node::root(&parse.green), errors, has_names)
         })
     }
 
@@ -81,7 +75,7 @@ impl<'db> Cascades<'db> {
         if errors.is_empty() || diagnostic.severity < Severity::Error {
             return false;
         }
-        let skipped = &self.regions(errors).skipped;
+        let skipped = &self.names(errors, false).skipped;
         let at = diagnostic.range.start();
         let until = skipped.partition_point(|range| range.start() < at);
         until.checked_sub(1).is_some_and(|last| at <= skipped[last].end())
@@ -98,7 +92,7 @@ impl<'db> Cascades<'db> {
         if found.iter().filter(|d| is_counted(d)).count() <= MAX_UNBALANCED {
             return;
         }
-        let names = self.names(errors);
+        let names = self.names(errors, true);
         let mut kept: FxHashMap<usize, usize> = FxHashMap::default();
         found.retain(|d| {
             let at = d.range.start();
@@ -134,7 +128,7 @@ impl<'db> Cascades<'db> {
         let root = Node::root(&parse.green);
         let at = diagnostic.range.start();
         let Some(token) = root.token_at(at) else { return false };
-        let names = self.names(errors);
+        let names = self.names(errors, true);
         if is_of_data && !names.others.is_empty() {
             return true;
         }

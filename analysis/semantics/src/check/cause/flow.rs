@@ -85,13 +85,7 @@ pub(in crate::check) fn is_tail_of(unit: &Unit, root: ExprId, expr: ExprId) -> b
         if left == 0 {
             break;
         }
-        match unit.expr(root) {
-            Expr::If { then, otherwise, .. } => next.extend([then.result, otherwise.result]),
-            Expr::Match(id) => {
-                next.extend(unit.matches[id.index()].arms.iter().map(|arm| arm.body.result));
-            }
-            _ => {}
-        }
+        next.extend(unit.branches_of(root));
     }
     false
 }
