@@ -3,7 +3,7 @@
 use operators::Operator;
 use types::{
     AttrDefault, AttrField, AttrSchema, AttrType, AttrValue, Attrs, Call, Halt, Outcome, Relation,
-    RelationFn, RelationKey, Releases, Type,
+    RelationFn, RelationKey, Releases, State, Type,
 };
 
 use crate::body::WrittenAttr;
@@ -29,6 +29,14 @@ pub fn typing_rule(relation: &RelationKey) -> Option<RelationFn> {
         PROJECTION => Some(tuple_get_item),
         operator => operators::named(operator)?.rule.map(|(_, solve)| solve),
     }
+}
+
+/// Returns the type of a call of an operator by its relation, if that gives one.
+pub(crate) fn result_of_call(operator: &Operator, attrs: &Attrs, args: &[Type]) -> Option<Type> {
+    let (name, solve) = operator.rule?;
+    let relation = Relation { name, operator: operator.name, solve, attrs: attrs.clone() };
+    let (state, mut types) = types::probe(&relation, operator.args, args);
+    types.pop().filter(|_| state == State::Solved)
 }
 
 /// Returns the relation between a tuple and its field `index`.

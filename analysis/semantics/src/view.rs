@@ -340,6 +340,13 @@ impl<'db> View<'db> {
         holder.children().find(|node| ast::Type::can_cast(node.kind()))
     }
 
+    /// Returns the end of the last argument or attribute of a call, if it has any.
+    pub(crate) fn end_of_arguments(&self, unit: UnitId, call: &CallData) -> Option<TextSize> {
+        let args = call.args.iter().map(|&expr| self.range(ExprRef { unit, expr }));
+        let attrs = call.written.iter().map(|attr| self.place(unit, attr.value_range));
+        args.chain(attrs).map(|range| range.end()).max()
+    }
+
     /// Returns the range of the annotation of a variable.
     pub(crate) fn annotation_range(&self, binding: LocalRef) -> Option<TextRange> {
         Some(self.annotation_node(binding)?.range() + self.start())

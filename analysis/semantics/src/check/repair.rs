@@ -152,12 +152,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
 
     /// Returns the edits that give attributes other values.
     fn edits(&self, changes: &Changes) -> Option<Vec<Edit>> {
-        let range =
-            |expr: &ExprId| self.view.range(ExprRef { unit: self.expr_ref.unit, expr: *expr });
-        let args = self.call.args.iter().map(range);
-        let written = self.call.written.iter();
-        let written = written.map(|attr| self.view.place(self.expr_ref.unit, attr.value_range));
-        let end = args.chain(written).map(|range| range.end()).max()?;
+        let end = self.view.end_of_arguments(self.expr_ref.unit, self.call)?;
         let mut added = String::new();
         let mut edits: Vec<Edit> = Vec::new();
         for (name, value) in changes {

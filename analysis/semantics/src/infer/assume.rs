@@ -15,7 +15,7 @@
 use std::{ops::Range, sync::Arc};
 
 use operators::Operator;
-use types::{Attrs, DataType, Dim, NodeId, Relation, RelationId, State, Type, probe};
+use types::{Attrs, DataType, Dim, NodeId, RelationId, State, Type, probe};
 
 use super::{
     DependsOn, Finding, Global, Infer, Inference, UnitRef, UnitTypes, bits::Bits,
@@ -25,6 +25,7 @@ use crate::{
     body::*,
     list::{List, Part},
     lower::printed_type,
+    relations::result_of_call,
     scope::Scopes,
 };
 
@@ -254,7 +255,7 @@ impl Infer<'_> {
                 (operator, &data.args, attrs)
             }
         };
-        let (name, solve) = operator.rule.filter(|_| operator.args.len() == args.len())?;
+        operator.rule.filter(|_| operator.args.len() == args.len())?;
         let args = args.iter().map(|&arg| match (unit.expr(arg), meaning) {
             (Expr::Literal(Literal::Int { dtype: None, claimed: None, .. }), Some(_)) => {
                 Type::scalar(DataType::INT32)
@@ -266,10 +267,8 @@ impl Infer<'_> {
         if weight > MAX_RELAXED_WEIGHT || args.iter().any(|ty| !ty.is_closed() || ty.has_error()) {
             return None;
         }
-        let relation = Relation { name, operator: operator.name, solve, attrs };
-        let (state, types) = probe(&relation, operator.args, &args);
-        let result = types.last().filter(|ty| ty.is_closed() && !ty.has_error())?;
-        (state == State::Solved).then(|| result.clone())
+        let result = result_of_call(operator, &attrs, &args);
+        result.filter(|ty| ty.is_closed() && !ty.has_error())
     }
 
     /// Returns the operator that is suggested for an unknown name.

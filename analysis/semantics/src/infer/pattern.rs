@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
-use types::{Dim, NodeId, Relation, State, Type, probe};
+use types::{Dim, NodeId, Type};
 
 use super::{
     DependsOn, Finding, FindingKind, FindingSubject, Infer, Mismatch, Remark, UnitRef,
@@ -11,6 +11,7 @@ use super::{
 use crate::{
     body::*,
     exhaustive::{Shape, missing, unreachable},
+    relations::result_of_call,
 };
 
 impl Infer<'_> {
@@ -89,13 +90,10 @@ impl Infer<'_> {
             else {
                 return false;
             };
-            let rule = operator.rule.filter(|_| call.args[..] == [used]);
-            let Some((name, solve)) = rule else { return false };
-            let attrs = call.attrs.clone();
-            let relation = Relation { name, operator: operator.name, solve, attrs };
-            let (state, types) = probe(&relation, operator.args, std::slice::from_ref(&own));
-            state == State::Solved
-                && types.last().is_some_and(|ty| ty.strip_printed(&comment.text) == Some(""))
+            let is_printed = |ty: Type| ty.strip_printed(&comment.text) == Some("");
+            let args = std::slice::from_ref(&own);
+            call.args[..] == [used]
+                && result_of_call(operator, &call.attrs, args).is_some_and(is_printed)
         })
     }
 

@@ -21,18 +21,14 @@ pub(super) fn check(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
         return;
     }
     for number in view.body.units_with(UnitFeatures::BARE_INT) {
-        let unit = view.unit(number);
-        for (i, expr) in unit.exprs.iter().enumerate() {
+        for (expr_ref, expr, range) in view.exprs(number) {
             let Expr::Literal(Literal::Int { value, dtype: None, .. }) = expr else { continue };
-            let Type::Tensor(tensor) = view.unit_types(number).expr(ExprId(i as u32)) else {
-                continue;
-            };
+            let Type::Tensor(tensor) = view.ty(expr_ref) else { continue };
             let fits = i32::try_from(*value).is_ok();
             let default = if fits { DataType::INT32 } else { DataType::INT64 };
             if tensor.dtype == default || tensor.rank() > 0 {
                 continue;
             }
-            let range = view.range(ExprRef { unit: number, expr: ExprId(i as u32) });
             let message =
                 format!("TVM reads this number as {default}, but its type is {}", tensor.dtype);
             findings.fold(

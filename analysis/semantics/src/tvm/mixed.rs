@@ -4,7 +4,7 @@ use syntax::TextRange;
 use types::Releases;
 
 use crate::{
-    body::{Expr, ExprId, ExprRef},
+    body::Expr,
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
     item::{DefKind, Module},
@@ -48,9 +48,8 @@ fn evidence(db: &dyn Db, file: SourceFile, module: Module<'_>) -> Vec<(TextRange
             if unit.releases == Releases::ALL {
                 continue;
             }
-            for (id, expr) in unit.exprs.iter().enumerate() {
+            for (expr_ref, expr, _) in view.exprs(number) {
                 let Expr::Call(call) = expr else { continue };
-                let expr_ref = ExprRef { unit: number, expr: ExprId(id as u32) };
                 add(&|| view.callee_range(expr_ref), unit.call(*call).releases);
             }
         }

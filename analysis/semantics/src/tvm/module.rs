@@ -378,16 +378,16 @@ fn as_definition(view: &View<'_>, module: Module<'_>) -> Option<Vec<Edit>> {
 pub(super) fn check_def(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
     let has_metadata = queries::metadata(view.db, view.module).is_some();
     for number in view.body.units_with(UnitFeatures::OTHER_NAME) {
-        aliases(view, number, view.unit(number), findings);
+        aliases(view, number, findings);
     }
     let release = queries::asked_release(view.db);
     if release == Release::DEFAULT {
         for number in view.body.units_with(UnitFeatures::OTHER_RELEASE) {
-            other_versions(view, number, view.unit(number), release, findings);
+            other_versions(view, number, release, findings);
         }
     } else {
-        for (number, unit) in view.body.units() {
-            other_versions(view, number, unit, release, findings);
+        for (number, _) in view.body.units() {
+            other_versions(view, number, release, findings);
         }
     }
     for number in view.body.units_with(UnitFeatures::PROBLEM) {
@@ -398,17 +398,17 @@ pub(super) fn check_def(view: &View<'_>, findings: &mut MergedDiagnostics<'_>) {
         }
     }
     for number in view.body.units_with(UnitFeatures::FREE_VARIABLE) {
-        free_variables(view, number, view.unit(number), findings);
+        free_variables(view, number, findings);
     }
     if !has_metadata {
         for number in view.body.units_with(UnitFeatures::META) {
-            metadata(view, number, view.unit(number), findings);
+            metadata(view, number, findings);
         }
     }
 }
 
 /// Reports the operator names of the manual: `mul`, `sub`, `div`.
-fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDiagnostics<'_>) {
+fn aliases(view: &View<'_>, number: UnitId, findings: &mut MergedDiagnostics<'_>) {
     let mut note = |range: TextRange, name: &str| {
         findings.fold(
             Diagnostic::new(
@@ -419,7 +419,7 @@ fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDi
             .fix("Use TVM's name", [(range, name.to_owned())]),
         );
     };
-    for call in &unit.calls {
+    for call in &view.unit(number).calls {
         if let Callee::Operator(operator) = &call.callee
             && call.alias
             && view.types.constructor(operator.name).is_none()
@@ -427,12 +427,12 @@ fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDi
             note(view.place(number, call.callee_range), operator.name);
         }
     }
-    for (i, expr) in unit.exprs.iter().enumerate() {
+    for (_, expr, range) in view.exprs(number) {
         if let Expr::Name(name) = expr
             && let Some(operator) = operators::alias(name)
             && view.types.constructor(name).is_none()
         {
-            note(view.range(ExprRef { unit: number, expr: ExprId(i as u32) }), operator.name);
+            note(range, operator.name);
         }
     }
 }
@@ -442,11 +442,10 @@ fn aliases(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDi
 fn other_versions(
     view: &View<'_>,
     number: UnitId,
-    unit: &Unit,
     release: Release,
     findings: &mut MergedDiagnostics<'_>,
 ) {
-    for call in &unit.calls {
+    for call in &view.unit(number).calls {
         let Callee::Operator(operator) = &call.callee else { continue };
         let range = view.place(number, call.callee_range);
         if let Some(readable) = operator.unreadable_attrs() {
@@ -485,10 +484,6 @@ fn other_versions(
         }
         if let Some((name, attr)) = other.successor {
             let mut edits = vec![(range, name.to_owned())];
-            let written =
-                call.written.iter().map(|attr| view.place(number, attr.value_range).end());
-            let args =
-                call.args.iter().map(|&expr| view.range(ExprRef { unit: number, expr }).end());
             let mut added = String::new();
             if !attr.is_empty() {
                 added += &format!(", {attr}");
@@ -501,7 +496,7 @@ fn other_versions(
                 added += &format!(", attrs_type_key=\"{}\"", schema.key);
             }
             if !added.is_empty()
-                && let Some(last) = written.chain(args).max()
+                && let Some(last) = view.end_of_arguments(number, call)
             {
                 edits.push((TextRange::empty(last), added));
             }
@@ -550,16 +545,12 @@ fn other_form(
 }
 
 /// Reports a `free_var` in a definition.
-fn free_variables(
-    view: &View<'_>,
-    number: UnitId,
-    unit: &Unit,
-    findings: &mut MergedDiagnostics<'_>,
-) {
+fn free_variables(view: &View<'_>, number: UnitId, findings: &mut MergedDiagnostics<'_>) {
     if view.def.kind(view.db) == DefKind::Expr {
         return;
     }
-    for binder in unit.binders.iter().filter(|binder| binder.kind == BinderKind::Free) {
+    let binders = view.unit(number).binders.iter();
+    for binder in binders.filter(|binder| binder.kind == BinderKind::Free) {
         let message =
             format!("TVM does not allow free variables in a definition: `{}`", binder.name);
         findings.fold(
@@ -570,7 +561,7 @@ fn free_variables(
 }
 
 /// Reports references to the metadata section of a module without one.
-fn metadata(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedDiagnostics<'_>) {
+fn metadata(view: &View<'_>, number: UnitId, findings: &mut MergedDiagnostics<'_>) {
     let mut note = |range: TextRange| {
         findings.fold(
             Diagnostic::new(
@@ -581,12 +572,9 @@ fn metadata(view: &View<'_>, number: UnitId, unit: &Unit, findings: &mut MergedD
             .help("print the module with its metadata: `mod.astext(show_meta_data=True)`"),
         );
     };
-    for (i, expr) in unit.exprs.iter().enumerate() {
-        if matches!(expr, Expr::Meta(_)) {
-            note(view.range(ExprRef { unit: number, expr: ExprId(i as u32) }));
-        }
-    }
-    for call in &unit.calls {
+    let metas = view.exprs(number).filter(|(_, expr, _)| matches!(expr, Expr::Meta(_)));
+    metas.for_each(|(.., range)| note(range));
+    for call in &view.unit(number).calls {
         if call.meta_attrs.is_some() {
             note(view.place(number, call.callee_range));
         }

@@ -18,11 +18,10 @@ pub(super) fn calls(db: &dyn Db, module: Module<'_>, release: Release) -> Option
     for &def in module.items(db) {
         let Some(view) = View::new(db, def) else { continue };
         for (number, unit) in view.body.units() {
-            for (id, expr) in unit.exprs.iter().enumerate() {
+            for (expr_ref, expr, _) in view.exprs(number) {
                 let Expr::Call(call) = expr else { continue };
                 let call = unit.call(*call);
                 let Callee::Operator(operator) = &call.callee else { continue };
-                let expr_ref = ExprRef { unit: number, expr: ExprId(id as u32) };
                 CallRewrite { view: &view, expr_ref, call, release }
                     .add_to(operator, &mut edits)?;
             }

@@ -69,9 +69,7 @@ pub(in crate::check) fn of_call(
     let help = format!("write `{}` after the arguments", texts.join(", "));
     let diagnostic = site.diagnostic(Code::MissingAttribute, message).help(help);
     // Before the closing parenthesis, after the last argument or attribute.
-    let args = call.args.iter().map(|&expr| view.range(ExprRef { unit, expr }).end());
-    let attrs = call.written.iter().map(|attr| site.place(attr.value_range).end());
-    match args.chain(attrs).max() {
+    match view.end_of_arguments(unit, call) {
         Some(end) if values.iter().all(Option::is_some) => {
             let edit = (TextRange::empty(end), format!(", {}", texts.join(", ")));
             diagnostic.fix(format!("Add {}", quoted.join(", ")), [edit])

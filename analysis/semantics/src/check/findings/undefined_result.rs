@@ -7,6 +7,7 @@ use types::{DataType, Type, normal_axis};
 
 use crate::{
     body::*,
+    check::cause::flow,
     diagnostic::{Code, DefDiagnostic},
     features::UnitFeatures,
     metadata::MetaEntry,
@@ -24,14 +25,13 @@ pub(in crate::check) fn check(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
     let mut reported: FxHashMap<ExprRef, usize> = FxHashMap::default();
     for number in view.body.units_with(UnitFeatures::DOMAIN) {
         let unit = view.unit(number);
-        for (at, expr) in unit.exprs.iter().enumerate() {
+        for (at, expr, _) in view.exprs(number) {
             let Expr::Call(id) = expr else { continue };
             let call = unit.call(*id);
             let Callee::Operator(operator) = call.callee else { continue };
             if operator.domains.is_empty() || !call.trusted {
                 continue;
             }
-            let at = ExprRef { unit: number, expr: ExprId(at as u32) };
             let Some(broken) = broken(view, operator, call, at) else { continue };
             let place = view.range(broken.operand);
             match reported.get(&broken.source) {
@@ -137,11 +137,7 @@ fn constant_of(view: &View<'_>, mut at: ExprRef) -> Option<(f64, ExprRef)> {
             Expr::Filled(filled) => number = Some(number_of(&filled.value)),
             Expr::Meta(meta) => number = Some(number_of_entry(view, at, meta)?),
             Expr::Proj { tuple, index } => {
-                let tuple = view.resolve(inner(*tuple));
-                let Expr::Tuple(fields) = view.unit(tuple.unit).expr(tuple.expr) else {
-                    return None;
-                };
-                at = ExprRef { unit: tuple.unit, expr: *fields.get(*index as usize)? };
+                at = flow::field(view, inner(*tuple), *index as usize)?;
                 continue;
             }
             Expr::Call(id) => {

@@ -1,10 +1,10 @@
 //! The immediate source of the data type of an expression.
 
 use operators::Operator;
-use types::{DataType, Relation, State, TensorType, Type, probe};
+use types::{DataType, TensorType, Type};
 
 use super::{Step, StepKind};
-use crate::{body::*, view::View};
+use crate::{body::*, relations::result_of_call, view::View};
 
 /// The source of the data type of an expression.
 pub(super) enum DtypeSource {
@@ -54,15 +54,12 @@ fn carries(
     call: &CallData,
     position: usize,
 ) -> bool {
-    let Some((name, solve)) = operator.rule else { return true };
     let ty = |expr: ExprId| view.ty(ExprRef { unit: expr_ref.unit, expr });
     let mut inputs: Vec<Type> = call.args.iter().map(|&arg| ty(arg).clone()).collect();
     let Some(Type::Tensor(tensor)) = inputs.get(position) else { return true };
     let Some(other) = another(tensor.dtype) else { return true };
     inputs[position] = Type::from(TensorType::new(tensor.shape.iter().cloned(), other));
-    let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
-    let (state, types) = probe(&relation, operator.args, &inputs);
-    state != State::Solved || types.last() != Some(view.ty(expr_ref))
+    result_of_call(operator, &call.attrs, &inputs).as_ref() != Some(view.ty(expr_ref))
 }
 
 /// Returns a data type of the same kind, which operators take in the same places.

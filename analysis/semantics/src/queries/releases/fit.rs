@@ -6,11 +6,12 @@
 use operators::Operator;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
-use types::{Attrs, Relation, Releases, State, Type, probe};
+use types::{Attrs, Releases, Type};
 
 use crate::{
     body::*,
     lower::{means_another, printed_type, rebind},
+    relations::result_of_call,
 };
 
 /// The most calls of a definition that are compared: all calls of a module are of one release, but the operands of
@@ -117,11 +118,8 @@ impl Evidence {
 
 /// Returns true if a call with these operands has the type that the text `result` is.
 fn has_type(operator: &'static Operator, attrs: &Attrs, inputs: &[Type], result: &str) -> bool {
-    let Some((name, solve)) = operator.rule else { return false };
-    let relation = Relation { name, operator: operator.name, solve, attrs: attrs.clone() };
-    let (state, types) = probe(&relation, operator.args, inputs);
-    let is_stated = |ty: &Type| ty.is_closed() && ty.strip_printed(result) == Some("");
-    state == State::Solved && types.last().is_some_and(is_stated)
+    let is_stated = |ty: Type| ty.is_closed() && ty.strip_printed(result) == Some("");
+    result_of_call(operator, attrs, inputs).is_some_and(is_stated)
 }
 
 /// Returns the type in a comment.
