@@ -119,7 +119,7 @@ struct Infer<'a> {
     /// annotations are never ignored.
     printed: Option<Vec<(UnitRef, BinderId)>>,
     /// The function types of the group, where they are open.
-    group: Vec<Option<GroupSignature>>,
+    group: Vec<Option<DeclaredSignature>>,
     /// The inferred types of the definitions.
     signatures: Vec<Option<Type>>,
     /// The type parameters of the definitions that stand for data types of literals.
@@ -147,7 +147,7 @@ struct Infer<'a> {
 
 /// The type of a definition of the group while it is inferred.
 #[derive(Clone)]
-struct GroupSignature {
+struct DeclaredSignature {
     params: SmallVec<[NodeId; 4]>,
     ret: NodeId,
     /// The function, polymorphic in the type parameters that are written.

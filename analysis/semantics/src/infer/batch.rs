@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use types::{NodeId, Param, ParamId, RelationId, Type};
 
-use super::{Finding, Instance, UnitRef, constants, function};
+use super::{DeclaredSignature, Finding, Instance, UnitRef, constants};
 use crate::body::{BinderId, ExprId, FnId, LocalRef, Name};
 
 /// The units that are inferred together: a unit alone, or those whose types depend on each other.
@@ -35,7 +35,7 @@ pub(super) struct Batch {
     /// Undecided relations whose results have been replaced by the error type.
     pub(super) given_up: FxHashSet<RelationId>,
     /// Recursive functions declared before their bodies, by unit and number.
-    pub(super) declared: FxHashMap<(UnitRef, FnId), function::DeclaredSignature>,
+    pub(super) declared: FxHashMap<(UnitRef, FnId), DeclaredSignature>,
     /// The result of the current definition, if it is inferred statement by statement.
     pub(super) result: Option<NodeId>,
     /// True if an inferred type is more general than the written one.

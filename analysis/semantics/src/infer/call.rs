@@ -102,11 +102,10 @@ impl Infer<'_> {
     ) -> NodeId {
         let expected = operator.args.len();
         let fits = if operator.variadic { args.len() >= expected } else { args.len() == expected };
-        if !fits && !data.whole {
-            return self.error_node();
-        }
         if !fits {
-            self.find(Finding::arity(id, expected, args.len()));
+            if data.whole {
+                self.find(Finding::arity(id, expected, args.len()));
+            }
             return self.error_node();
         }
         let Some((name, solve)) = operator.rule else {
@@ -228,12 +227,10 @@ impl Infer<'_> {
             }
             return self.error_node();
         };
-        if params.len() != args.len() && !data.whole {
-            return ret;
-        }
         if params.len() != args.len() {
-            let (expected, found) = (params.len(), args.len());
-            self.find(Finding::arity(id, expected, found));
+            if data.whole {
+                self.find(Finding::arity(id, params.len(), args.len()));
+            }
             return ret;
         }
         // In `@twice(@positive, 1)` the first argument, a function from `int32` to `bool`, is
@@ -241,13 +238,13 @@ impl Infer<'_> {
         // too.
         let is_instance = matches!(ty, Type::Poly(_)) && args.len() > 1;
         let own: Vec<Vars> = match is_instance {
-            true => params.iter().map(|&param| self.open_in(param)).collect(),
+            true => params.iter().map(|&param| self.free_vars(&[param], Level::FIRST)).collect(),
             false => Vec::new(),
         };
         let mut misled = Vars::default();
         for (index, (&param, &arg)) in params.iter().zip(args).enumerate() {
             let before = (self.solver.table.resolve(param), self.solver.table.resolve(arg));
-            let open = is_instance.then(|| self.open_in(param));
+            let open = is_instance.then(|| self.free_vars(&[param], Level::FIRST));
             let unified = self.solver.table.unify_as(param, arg, Assign::Left);
             if let Err(conflict) = unified {
                 let mut needs = own.get(index).into_iter().flat_map(Vars::order);
@@ -262,13 +259,6 @@ impl Infer<'_> {
             }
         }
         ret
-    }
-
-    /// Returns the free variables in the type of `node`.
-    fn open_in(&mut self, node: NodeId) -> Vars {
-        let mut vars = Vars::default();
-        self.solver.table.free_vars(node, Level::FIRST, &mut vars);
-        vars
     }
 }
 

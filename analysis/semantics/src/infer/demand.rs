@@ -51,11 +51,7 @@ impl Infer<'_> {
             let ret = self.body(at).header()?.ret.as_ref()?;
             return Some((Mismatch::Result { function: None, value: expr }, ret));
         }
-        let bound = unit.exprs.iter().find_map(|other| match *other {
-            Expr::Bind { binder, value, .. } if value == expr => Some(binder),
-            _ => None,
-        });
-        if let Some(binder) = bound {
+        if let Some(binder) = unit.bound_to(expr) {
             let what = Mismatch::Annotation { binder, value: expr };
             return Some((what, unit.binder(binder).annotation.as_ref()?));
         }

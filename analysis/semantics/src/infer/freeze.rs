@@ -149,9 +149,7 @@ impl Infer<'_> {
         if header.ret.as_ref().is_some_and(Type::is_closed) {
             return;
         }
-        let mut vars = types::Vars::default();
-        self.solver.table.free_vars(result, Level::FIRST, &mut vars);
-        if vars.is_empty() {
+        if self.free_vars(&[result], Level::FIRST).is_empty() {
             return;
         }
         let binder = |&binder: &BinderId| crate::body::LocalRef { unit: UnitId::HEADER, binder };
@@ -216,8 +214,7 @@ impl Infer<'_> {
     /// Reports relations that failed or stayed undecided.
     fn report(&mut self) {
         let mut variables = None;
-        for index in self.batch.reported..self.solver.entries().len() {
-            let id = RelationId(index as u32);
+        for id in self.relations_from(self.batch.reported) {
             let entry = self.solver.entry(id);
             let origin = entry.origin;
             let result = entry.args.last().copied();

@@ -7,16 +7,10 @@ use types::{
 };
 
 use super::{
-    Finding, FindingKind, GroupSignature, Infer, Mismatch, UnitRef,
+    DeclaredSignature, Finding, FindingKind, Infer, Mismatch, UnitRef,
     learned::{Declarer, mentions},
 };
 use crate::{body::*, relations};
-
-/// A function with its declared type, before its body is inferred.
-pub(super) struct DeclaredSignature {
-    params: SmallVec<[NodeId; 4]>,
-    ret: NodeId,
-}
 
 /// Returns true if the declared type of a function is complete, so that inference cannot add
 /// constraints to it.
@@ -98,7 +92,11 @@ impl Infer<'_> {
 
     /// Returns the node of the annotation of a variable, or a fresh one.
     pub(super) fn annotated(&mut self, at: UnitRef, binder: BinderId) -> NodeId {
-        match &self.unit(at).binder(binder).annotation {
+        self.written_or_fresh(self.unit(at).binder(binder).annotation.as_ref())
+    }
+
+    fn written_or_fresh(&mut self, written: Option<&Type>) -> NodeId {
+        match written {
             Some(ty) => self.import_written(ty),
             None => self.solver.table.fresh(),
         }
@@ -134,24 +132,9 @@ impl Infer<'_> {
     /// Creates the nodes for the parameters and the result of a definition of the group.
     pub(super) fn declare(&mut self, number: usize, body: &Body) {
         let Some(header) = body.header() else { return };
-        let unit = &body.units[0];
         self.enter_header(number, header);
-        let params: SmallVec<[NodeId; 4]> = header
-            .params
-            .iter()
-            .map(|&binder| match &unit.binder(binder).annotation {
-                Some(ty) => self.import_written(ty),
-                None => self.solver.table.fresh(),
-            })
-            .collect();
-        let ret = match &header.ret {
-            Some(ty) => self.import_written(ty),
-            None => self.solver.table.fresh(),
-        };
-        let own = self.own_params(header);
         let at = UnitRef { body: number as u32, unit: UnitId::HEADER };
-        let node = self.declared_node((at, None), &own, &params, ret);
-        self.group[number] = Some(GroupSignature { params, ret, node });
+        self.group[number] = Some(self.declared((at, None), header));
     }
 
     /// Gives the type parameters of a definition unique identities in the table.
@@ -212,22 +195,22 @@ impl Infer<'_> {
         self.solver.table.import(&PolyType::close(own, Vec::new(), &func))
     }
 
-    /// Returns the type of a function as far as it is known before its body.
-    fn declared_node(
-        &mut self,
-        declarer: Declarer,
-        own: &[Param],
-        params: &[NodeId],
-        ret: NodeId,
-    ) -> NodeId {
+    /// Creates the nodes of a function for what is known of its type before its body.
+    fn declared(&mut self, declarer: Declarer, function: &Function) -> DeclaredSignature {
+        let params: SmallVec<[NodeId; 4]> =
+            function.params.iter().map(|&binder| self.annotated(declarer.0, binder)).collect();
+        let ret = self.written_or_fresh(function.ret.as_ref());
+        let own = self.own_params(function);
         let func = self.solver.table.func(params.iter().copied(), ret);
-        let (hidden, constraints) = self.learned_constraints(declarer, own, func);
-        if constraints.is_empty() {
-            return self.function_node(own, params, ret);
-        }
-        let all = [own, &hidden].concat();
-        let func = self.solver.table.resolve(func);
-        self.solver.table.import(&PolyType::close(&all, constraints, &func))
+        let (hidden, constraints) = self.learned_constraints(declarer, &own, func);
+        let node = if constraints.is_empty() {
+            self.function_node(&own, &params, ret)
+        } else {
+            let all = [own, hidden].concat();
+            let func = self.solver.table.resolve(func);
+            self.solver.table.import(&PolyType::close(&all, constraints, &func))
+        };
+        DeclaredSignature { params, ret, node }
     }
 
     /// Unifies the tail expression of a definition with its declared result.
@@ -268,15 +251,9 @@ impl Infer<'_> {
         };
         let data = &unit.fns[function.index()];
         self.enter_type_params(at, data);
-        let params: SmallVec<[NodeId; 4]> =
-            data.params.iter().map(|&binder| self.annotated(at, binder)).collect();
-        let ret = match &data.ret {
-            Some(ty) => self.import_written(ty),
-            None => self.solver.table.fresh(),
-        };
-        let own = self.own_params(data);
-        let node = self.declared_node((at, Some(function)), &own, &params, ret);
-        self.batch.declared.insert((at, function), DeclaredSignature { params, ret });
+        let declared = self.declared((at, Some(function)), data);
+        let node = declared.node;
+        self.batch.declared.insert((at, function), declared);
         self.set_binder(binder, node);
         node
     }
@@ -361,8 +338,8 @@ impl Infer<'_> {
         self.use_given();
         self.unify_equal_relations();
         let first = self.batch.first_relations.remove(&(at, function)).unwrap_or_default();
-        let relations = (first..self.solver.entries().len()).map(|id| RelationId(id as u32));
-        let mut kept = self.relations_over(relations.collect(), &own, is_complete(data, unit));
+        let relations = self.relations_from(first).collect();
+        let mut kept = self.relations_over(relations, &own, is_complete(data, unit));
         kept.extend(self.relations_over_sizes(first, &own));
         kept.sort();
         let node = self.solver.table.func(params, ret);
@@ -406,6 +383,11 @@ impl Infer<'_> {
     }
 
     /// Returns true if a `where` clause states the relation `id` over `types`.
+    /// Returns the relations that there are from a number on.
+    pub(super) fn relations_from(&self, first: usize) -> impl Iterator<Item = RelationId> + use<> {
+        (first..self.solver.entries().len()).map(|id| RelationId(id as u32))
+    }
+
     fn is_given(&self, types: &[Type], id: RelationId) -> bool {
         let relation = &self.solver.entry(id).relation;
         self.batch.given.iter().any(|&given| {
@@ -453,8 +435,7 @@ impl Infer<'_> {
         }
         self.solve_all();
         self.use_given();
-        let all = (0..self.solver.entries().len()).map(|id| RelationId(id as u32));
-        for id in all.collect::<Vec<_>>() {
+        for id in self.relations_from(0) {
             let entry = self.solver.entry(id);
             let is_waiting = entry.state == State::Waiting;
             if self.batch.given.contains(&id) || !is_waiting && entry.state != State::Solved {
@@ -485,8 +466,7 @@ impl Infer<'_> {
             return;
         }
         let mut used: Vec<RelationId> = Vec::new();
-        for at in 0..self.solver.entries().len() {
-            let id = RelationId(at as u32);
+        for id in self.relations_from(0) {
             if self.solver.entry(id).state != State::Waiting || self.batch.given.contains(&id) {
                 continue;
             }

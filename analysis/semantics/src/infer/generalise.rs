@@ -241,8 +241,7 @@ impl Infer<'_> {
         }
         let body = self.bodies[number].0;
         let complete = body.header().is_some_and(|h| is_complete(h, &body.units[0]));
-        let all = (0..self.solver.entries().len()).map(|id| RelationId(id as u32));
-        self.relations_over(all.collect(), &own, complete)
+        self.relations_over(self.relations_from(0).collect(), &own, complete)
     }
 
     /// Gives up the relations that the members of a group share if there are more than
@@ -339,9 +338,7 @@ impl Infer<'_> {
         }
         let Some((_, result)) = self.solver.table.signature_of(node) else { return };
         for reference in self.solver.table.references_in(result) {
-            let mut vars = Vars::default();
-            self.solver.table.free_vars(reference, level, &mut vars);
-            if !vars.is_empty() {
+            if !self.free_vars(&[reference], level).is_empty() {
                 self.weak[number] = true;
                 if self.keeps_weak {
                     self.solver.table.lower_all(reference, Level::NEVER);
@@ -438,7 +435,7 @@ impl Infer<'_> {
         Generalisation { vars: left, kept }
     }
 
-    fn free_vars(&mut self, nodes: &[NodeId], level: Level) -> Vars {
+    pub(super) fn free_vars(&mut self, nodes: &[NodeId], level: Level) -> Vars {
         let mut vars = Vars::default();
         for &node in nodes {
             self.solver.table.free_vars(node, level, &mut vars);

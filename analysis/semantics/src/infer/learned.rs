@@ -16,9 +16,7 @@
 use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use types::{
-    Constraint, DTypeClass, Kind, NodeId, Param, ParamId, RelationId, RelationKey, State, Type,
-};
+use types::{Constraint, DTypeClass, Kind, NodeId, Param, ParamId, RelationKey, State, Type};
 
 use super::{Env, Infer, Instance, UnitRef};
 use crate::{body::*, scope::Scopes};
@@ -191,8 +189,7 @@ impl Infer<'_> {
         }
         let mut known: FxHashMap<(RelationKey, Vec<Type>), NodeId> = FxHashMap::default();
         // The arguments of a relation are results of earlier ones.
-        for at in 0..self.solver.entries().len() {
-            let id = RelationId(at as u32);
+        for id in self.relations_from(0) {
             let entry = self.solver.entry(id);
             if entry.state != State::Waiting || self.batch.given.contains(&id) {
                 continue;

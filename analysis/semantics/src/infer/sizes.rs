@@ -19,9 +19,10 @@ impl Infer<'_> {
         if !params.iter().any(is_size) {
             return Vec::new();
         }
-        let solved = (first..self.solver.entries().len()).map(|id| RelationId(id as u32));
-        let solved: Vec<RelationId> =
-            solved.filter(|&id| self.solver.entry(id).state == State::Solved).collect();
+        let solved: Vec<RelationId> = self
+            .relations_from(first)
+            .filter(|&id| self.solver.entry(id).state == State::Solved)
+            .collect();
         self.without_those_of_all_sizes(&solved, params)
     }
 
