@@ -103,10 +103,7 @@ impl Lowerer {
         let operands = node.parts().filter_map(NodeOrToken::into_node);
         match operands.filter(|c| ast::BlockOrExpr::can_cast(c.kind())).nth(n) {
             Some(operand) => self.expr_with_comment(node, operand),
-            None => {
-                let end = node.range().end();
-                self.push(TextRange::empty(end), Expr::Missing)
-            }
+            None => self.missing(node.range().end()),
         }
     }
 
@@ -233,13 +230,8 @@ impl Lowerer {
             None => self.push(node.range(), Expr::Missing),
         };
         for infix in spine.into_iter().rev().filter_map(ast::InfixExpr::cast) {
-            let right = match infix.right() {
-                Some(right) => self.expr(right.node()),
-                None => {
-                    let end = infix.range().end();
-                    self.push(TextRange::empty(end), Expr::Missing)
-                }
-            };
+            let right = infix.right().map(|right| right.node());
+            let right = self.expr_or_missing(right, infix.range().end());
             left = self.infix_call(infix, left, right);
         }
         left
@@ -279,27 +271,30 @@ impl Lowerer {
         list.args().map(|arg| self.type_arg(arg.node())).collect()
     }
 
+    /// Notes that an expression is missing.
+    pub(super) fn missing(&mut self, at: TextSize) -> ExprId {
+        self.push(TextRange::empty(at), Expr::Missing)
+    }
+
+    fn expr_or_missing(&mut self, node: Option<Node<'_>>, at: TextSize) -> ExprId {
+        match node {
+            Some(node) => self.expr(node),
+            None => self.missing(at),
+        }
+    }
+
     /// Lowers a region with a scope of its own.
-    fn region(&mut self, inside: impl FnOnce(&mut Self) -> ExprId) -> Region {
+    fn branch(&mut self, node: Option<Node<'_>>, end: TextSize) -> Region {
         let (mark, start) = (self.scope.mark(), self.unit.exprs.len() as u32);
-        let result = inside(self);
+        let result = self.expr_or_missing(node, end);
         self.leave(mark);
         Region { start, end: self.unit.exprs.len() as u32, result }
     }
 
-    fn branch(&mut self, node: Option<Node<'_>>, end: TextSize) -> Region {
-        self.region(|lowering| match node {
-            Some(node) => lowering.expr(node),
-            None => lowering.push(TextRange::empty(end), Expr::Missing),
-        })
-    }
-
     fn conditional(&mut self, conditional: ast::IfExpr<'_>) -> ExprId {
         let range = conditional.range();
-        let cond = match conditional.cond() {
-            Some(cond) => self.expr(cond.node()),
-            None => self.push(TextRange::empty(range.start()), Expr::Missing),
-        };
+        let cond = conditional.cond().map(|cond| cond.node());
+        let cond = self.expr_or_missing(cond, range.start());
         self.push(range, Expr::Condition(cond));
         let then = self.branch(conditional.then().map(|b| b.node()), range.end());
         let otherwise = self.branch(conditional.otherwise().map(|b| b.node()), range.end());
@@ -308,10 +303,8 @@ impl Lowerer {
 
     fn match_expr(&mut self, match_expr: ast::MatchExpr<'_>) -> ExprId {
         let range = match_expr.range();
-        let scrutinee = match match_expr.scrutinee() {
-            Some(scrutinee) => self.expr(scrutinee.node()),
-            None => self.push(TextRange::empty(range.start()), Expr::Missing),
-        };
+        let scrutinee = match_expr.scrutinee().map(|scrutinee| scrutinee.node());
+        let scrutinee = self.expr_or_missing(scrutinee, range.start());
         let id = MatchId(self.unit.matches.len() as u32);
         let partial = match_expr.partial().is_some();
         self.unit.matches.push(Match { scrutinee, partial, arms: Vec::new() });

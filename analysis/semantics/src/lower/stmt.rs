@@ -1,7 +1,7 @@
 //! Lowering of blocks and statements.
 
 use syntax::{
-    Node, NodeOrToken, SyntaxKind, TextRange, Token,
+    Node, NodeOrToken, SyntaxKind, Token,
     ast::{self, AstNode},
 };
 
@@ -13,21 +13,17 @@ impl Lowerer {
     pub(super) fn block(&mut self, block: Node<'_>) -> ExprId {
         let mark = self.scope.mark();
         let mut last = None;
-        let mut fresh = None;
         for element in block.elements() {
             match element {
                 NodeOrToken::Node(node) if node.kind().is_stmt() => {
                     self.stmt(node);
                     last = None;
-                    fresh = None;
                 }
                 NodeOrToken::Node(node) if ast::Expr::can_cast(node.kind()) => {
-                    let expr = self.expr(node);
-                    last = Some(expr);
-                    fresh = Some(expr);
+                    last = Some(self.expr(node));
                 }
                 NodeOrToken::Token(token) if is_claim(&token) => {
-                    if let Some(expr) = fresh {
+                    if let Some(expr) = last {
                         self.comment(expr, token.range(), token.text());
                     }
                 }
@@ -35,10 +31,7 @@ impl Lowerer {
             }
         }
         self.leave(mark);
-        last.unwrap_or_else(|| {
-            let end = block.range().end();
-            self.push(TextRange::empty(end), Expr::Missing)
-        })
+        last.unwrap_or_else(|| self.missing(block.range().end()))
     }
 
     /// Lowers a statement; returns its value, and the variable that it binds.
@@ -70,7 +63,7 @@ impl Lowerer {
     /// Lowers the value of a `let` or graph binding, with the comment after it.
     fn bound_value(&mut self, statement: Node<'_>, parts: &BindingParts<'_>) -> ExprId {
         let Some(value) = parts.value else {
-            return self.push(TextRange::empty(statement.range().end()), Expr::Missing);
+            return self.missing(statement.range().end());
         };
         let value = self.expr(value);
         if let Some(comment) = parts.after {

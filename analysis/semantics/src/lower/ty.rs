@@ -151,11 +151,15 @@ impl Lowerer {
         if let Some(dtype) = custom_dtype(named) {
             return Type::scalar(dtype);
         }
-        let range = self.range(name.range());
-        let (name, expected) = (text.into(), Kind::Type);
         let args: Box<[Type]> = args.into();
-        self.unit.type_uses.push(TypeUse { name, args: args.clone(), expected, range });
+        self.type_use(text, args.clone(), Kind::Type, name.range());
         Type::adt(text, args)
+    }
+
+    /// Notes the use of a name that is not a type parameter.
+    fn type_use(&mut self, name: &str, args: Box<[Type]>, expected: Kind, range: TextRange) {
+        let range = self.range(range);
+        self.unit.type_uses.push(TypeUse { name: name.into(), args, expected, range });
     }
 
     /// Lowers an argument of a data type or of a generic function: a type, or a shape, a size or the
@@ -230,10 +234,7 @@ impl Lowerer {
             return Some(ShapeTerm::Dims(self.dims(shape)));
         };
         let Some(param) = self.type_param(name.text()) else {
-            let range = self.range(name.range());
-            let (name, expected) = (name.text().into(), Kind::Shape);
-            let args = Box::default();
-            self.unit.type_uses.push(TypeUse { name, args, expected, range });
+            self.type_use(name.text(), Box::default(), Kind::Shape, name.range());
             return None;
         };
         if param.kind() != Kind::Shape {
@@ -295,10 +296,7 @@ impl Lowerer {
                 Dim::Any
             }
             None => {
-                let range = self.range(range);
-                let (name, expected) = (name.into(), Kind::ShapeVar);
-                let args = Box::default();
-                self.unit.type_uses.push(TypeUse { name, args, expected, range });
+                self.type_use(name, Box::default(), Kind::ShapeVar, range);
                 Dim::Any
             }
         }

@@ -94,19 +94,15 @@ impl Lowerer {
         let tuple = match tuple {
             Some(ast::Expr::LocalRef(local)) => {
                 let name = local.name().map(|t| t.text()).unwrap_or_default();
-                let free = match self.known_free(name) {
-                    Some(free) => free,
-                    None => self.new_free(name, local.range(), true, false),
-                };
+                let free = self.known_free(name);
+                let free = free.unwrap_or_else(|| self.new_free(name, local.range(), true, false));
                 self.push(local.range(), Expr::Free(free))
             }
             Some(other) => self.expr(other.node()),
             None => self.push(range, Expr::Missing),
         };
-        let whole = match self.known_free(whole) {
-            Some(free) => free,
-            None => self.new_free(whole, range, false, true),
-        };
+        let free = self.known_free(whole);
+        let whole = free.unwrap_or_else(|| self.new_free(whole, range, false, true));
         self.push(range, Expr::Dotted { whole, tuple, index })
     }
 }
