@@ -93,22 +93,29 @@ type Test<'p> = (PlaceId, &'p Shape);
 
 /// The remaining tests of an arm, from the outside to the inside and from left to right. Arms of
 /// different states share common tails.
-type Tests<'p> = Option<Rc<Cell<'p>>>;
+type Tests<'p> = Chain<Test<'p>>;
 
-struct Cell<'p> {
-    test: Test<'p>,
-    rest: Tests<'p>,
+/// A list that may share its tail with others.
+type Chain<T> = Option<Rc<Link<T>>>;
+
+struct Link<T> {
+    item: T,
+    rest: Chain<T>,
 }
 
 /// Drops the list in a loop: the default recursion would be deep for thousands of fields.
-impl Drop for Cell<'_> {
+impl<T> Drop for Link<T> {
     fn drop(&mut self) {
         let mut rest = self.rest.take();
-        while let Some(cell) = rest {
-            let Some(mut cell) = Rc::into_inner(cell) else { break };
-            rest = cell.rest.take();
+        while let Some(link) = rest {
+            let Some(mut link) = Rc::into_inner(link) else { break };
+            rest = link.rest.take();
         }
     }
+}
+
+fn link<T>(item: T, rest: Chain<T>) -> Chain<T> {
+    Some(Rc::new(Link { item, rest }))
 }
 
 /// An arm that may match the values of a state.
@@ -145,26 +152,11 @@ enum Knowledge<'p> {
 }
 
 /// The facts about a value, the latest first.
-struct Facts<'p> {
-    place: PlaceId,
-    known: Knowledge<'p>,
-    rest: Option<Rc<Facts<'p>>>,
-}
-
-/// See [`Cell`].
-impl Drop for Facts<'_> {
-    fn drop(&mut self) {
-        let mut rest = self.rest.take();
-        while let Some(facts) = rest {
-            let Some(mut facts) = Rc::into_inner(facts) else { break };
-            rest = facts.rest.take();
-        }
-    }
-}
+type Facts<'p> = Chain<(PlaceId, Knowledge<'p>)>;
 
 struct State<'p> {
     rows: Vec<Row<'p>>,
-    facts: Option<Rc<Facts<'p>>>,
+    facts: Facts<'p>,
     /// Set if there may be no such value: it is not reported as missing.
     may_be_empty: bool,
 }
@@ -197,8 +189,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let mut rows = Vec::new();
         for (arm, shape) in search.arms.iter().enumerate() {
             search.work += shape.tests().saturating_mul(WORK_PER_TEST);
-            let tests =
-                (*shape != Shape::Any).then(|| Rc::new(Cell { test: (whole, shape), rest: None }));
+            let tests = if *shape == Shape::Any { None } else { link((whole, shape), None) };
             rows.push(Row { arm, tests });
         }
         // Each state consumes work, so that the loop terminates.
@@ -216,7 +207,7 @@ impl<'a, 'p> Search<'a, 'p> {
     fn split(&mut self, state: State<'p>, states: &mut Vec<State<'p>>) -> bool {
         let Some(first) = state.rows.first() else {
             if !state.may_be_empty && self.missing.len() < MAX_MISSING {
-                self.add_missing(state.facts.as_deref());
+                self.add_missing(&state.facts);
             }
             return true;
         };
@@ -224,8 +215,8 @@ impl<'a, 'p> Search<'a, 'p> {
             self.reached[first.arm] = true;
             return true;
         };
-        let place = test.test.0;
-        let data_type = self.data_type(test.test.1);
+        let (place, shape) = test.item;
+        let data_type = self.data_type(shape);
         // The rows of each head, in the order of the arms, and those of all other heads.
         let mut order: Vec<Head<'p>> = Vec::new();
         let mut by_head: FxHashMap<Head<'p>, Vec<Row<'p>>> = FxHashMap::default();
@@ -277,20 +268,16 @@ impl<'a, 'p> Search<'a, 'p> {
             Head::Tuple(_) => None,
         });
         if left_out {
-            let known = match data_type {
-                DataType::Unknown => None,
-                _ => Some(Knowledge::IsNone(tested.clone())),
-            };
-            let facts = match known {
-                Some(known) => add(&state.facts, place, known),
-                None => state.facts.clone(),
+            let facts = match data_type {
+                DataType::Unknown => state.facts.clone(),
+                _ => link((place, Knowledge::IsNone(tested.clone())), state.facts.clone()),
             };
             states.push(State { rows: others, facts, may_be_empty: state.may_be_empty });
         }
         for head in order.into_iter().rev() {
             let rows = by_head.remove(&head).unwrap_or_default();
             let may_be_empty = state.may_be_empty || !tested.contains(&head);
-            let facts = add(&state.facts, place, Knowledge::Is(head));
+            let facts = link((place, Knowledge::Is(head)), state.facts.clone());
             states.push(State { rows, facts, may_be_empty });
         }
         true
@@ -312,12 +299,12 @@ impl<'a, 'p> Search<'a, 'p> {
                 return None;
             }
             let Some(cell) = next else { return Some((None, None)) };
-            if cell.test.0 == place {
+            if cell.item.0 == place {
                 let rest = cell.rest.clone();
-                let put = |rest, test| Some(Rc::new(Cell { test, rest }));
-                return Some((Some(cell.test.1), before.into_iter().rev().fold(rest, put)));
+                let put = |rest, test| link(test, rest);
+                return Some((Some(cell.item.1), before.into_iter().rev().fold(rest, put)));
             }
-            before.push(cell.test);
+            before.push(cell.item);
             next = &cell.rest;
         }
     }
@@ -332,7 +319,7 @@ impl<'a, 'p> Search<'a, 'p> {
         tested.fold(rest, |rest, (index, field)| {
             let next = self.places.len() + 1;
             let place = *self.places.entry((place, index)).or_insert(next);
-            Some(Rc::new(Cell { test: (place, field), rest }))
+            link((place, field), rest)
         })
     }
 
@@ -349,12 +336,12 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Adds the patterns for the values with these facts.
-    fn add_missing(&mut self, facts: Option<&Facts<'p>>) {
+    fn add_missing(&mut self, facts: &Facts<'p>) {
         let mut known: FxHashMap<PlaceId, &Knowledge<'p>> = FxHashMap::default();
         let mut next = facts;
         while let Some(facts) = next {
-            known.entry(facts.place).or_insert(&facts.known);
-            next = facts.rest.as_deref();
+            known.entry(facts.item.0).or_insert(&facts.item.1);
+            next = &facts.rest;
         }
         let found = self.patterns(0, &known);
         let capacity = MAX_MISSING - self.missing.len();
@@ -416,15 +403,6 @@ impl<'a, 'p> Search<'a, 'p> {
         texts.iter_mut().for_each(|text| *text += end);
         texts
     }
-}
-
-/// Returns the facts of a state with one more.
-fn add<'p>(
-    facts: &Option<Rc<Facts<'p>>>,
-    place: PlaceId,
-    known: Knowledge<'p>,
-) -> Option<Rc<Facts<'p>>> {
-    Some(Rc::new(Facts { place, known, rest: facts.clone() }))
 }
 
 #[cfg(test)]
