@@ -203,12 +203,6 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
             }
             _ => continue,
         };
-        if kind == DefKind::Version && !items.is_empty() {
-            modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
-            seen.clear();
-            first = None;
-            number += 1;
-        }
         let name = match kind {
             DefKind::Tir => tir_name(node),
             // `def main(…)` and `def %main(…)` define `@main`, with an error about the sigil.
@@ -223,7 +217,12 @@ pub fn modules(db: &dyn Db, file: SourceFile) -> Vec<Module<'_>> {
             let same = first.as_ref().filter(|(first, _)| *first == name);
             same.is_some_and(|(_, first)| is_printed(*first) && is_printed(node))
         };
-        if kind == DefKind::Fn && (marked && is_repeated(&name) || is_reprinted()) {
+        let begins_module = match kind {
+            DefKind::Version => !items.is_empty(),
+            DefKind::Fn => marked && is_repeated(&name) || is_reprinted(),
+            _ => false,
+        };
+        if begins_module {
             modules.push(Module::new(db, file, number, std::mem::take(&mut items)));
             seen.clear();
             first = None;
