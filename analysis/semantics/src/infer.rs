@@ -51,6 +51,7 @@ pub use finding::{
     DependsOn, Finding, FindingKind, FindingSubject, Mismatch, Remark, TypeLimit, UnresolvedName,
 };
 use frozen::FrozenUnits;
+pub(crate) use learned::mentions;
 use learned::{LearnedFacts, settled};
 use repeated::SolvedUnits;
 pub use results::{Inference, Numeric, UnitTypes};
@@ -145,7 +146,7 @@ struct Infer<'a> {
     printer: comments::Printer,
 }
 
-/// The type of a definition of the group while it is inferred.
+/// The type of a definition of the group, or of a function that may be recursive, before its body is inferred.
 #[derive(Clone)]
 struct DeclaredSignature {
     params: SmallVec<[NodeId; 4]>,

@@ -107,30 +107,25 @@ fn join_other_release(db: &dyn Db, file: SourceFile, found: &mut Vec<Diagnostic>
         }
     };
     hint.message = format!("printed by TVM {releases}, not by 0.14: {}", hint.message);
-    let (joined, others): (Vec<_>, Vec<_>) =
-        std::mem::take(found).into_iter().partition(|it| OF_OLD_RELEASES.contains(&it.code));
-    *found = others;
-    joined.into_iter().for_each(|joined| join_fixes(&mut hint, joined.fixes));
+    let joined = found.extract_if(.., |it| OF_OLD_RELEASES.contains(&it.code));
+    joined.for_each(|joined| join_fixes(&mut hint, joined.fixes));
     // Without the evidence of its release, each call must have the same meaning by itself.
+    let known = hint.fixes.first_mut().map(|fix| std::mem::take(&mut fix.edits));
+    hint.fixes.clear();
     match rewrite::calls(db, module, queries::release(db, module)) {
         None => {
-            hint.fixes.clear();
             hint.help = Some(
                 "some of its calls mean something else in 0.14 and have no form there".to_owned(),
             );
         }
         Some(calls) => {
-            let known = hint.fixes.first_mut().map(|fix| std::mem::take(&mut fix.edits));
             let edits: Vec<Edit> = known.into_iter().flatten().chain(calls).collect();
-            hint.fixes.clear();
             if !edits.is_empty() {
                 hint.add_fix("Rewrite the module for TVM 0.14", edits);
             }
         }
     }
-    for fix in hint.fixes.iter_mut().filter(|fix| !fix.edits.is_deferred()) {
-        normalize(fix);
-    }
+    hint.fixes.iter_mut().for_each(normalize);
     found.push(hint);
 }
 
@@ -224,10 +219,7 @@ impl<'b> MergedDiagnostics<'b> {
                 diagnostic.message =
                     format!("{} (and in {more} more {places})", diagnostic.message);
             }
-            // Deferred edits are in order.
-            for fix in diagnostic.fixes.iter_mut().filter(|fix| !fix.edits.is_deferred()) {
-                normalize(fix);
-            }
+            diagnostic.fixes.iter_mut().for_each(normalize);
             found.push(diagnostic);
         }
     }
@@ -248,6 +240,10 @@ fn join_fixes(diagnostic: &mut Diagnostic, fixes: Vec<Fix>) {
 /// A later edit encloses an earlier one: in `%a && %b || %c` the call of `logical_or` begins at the
 /// same offset as that of `logical_and`, and contains it.
 fn normalize(fix: &mut Fix) {
+    // Deferred edits are in order.
+    if fix.edits.is_deferred() {
+        return;
+    }
     fix.edits.reverse();
     fix.edits.sort_by_key(|(range, _)| (range.start(), range.end()));
     let mut normalized: Vec<Edit> = Vec::with_capacity(fix.edits.len());

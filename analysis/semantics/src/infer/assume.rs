@@ -263,8 +263,7 @@ impl Infer<'_> {
             _ => self.solver.table.resolve(self.node(arg)),
         });
         let args: Vec<Type> = args.collect();
-        let weight = args.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
-        if weight > MAX_RELAXED_WEIGHT || args.iter().any(|ty| !ty.is_closed() || ty.has_error()) {
+        if !may_be_tried(&args) {
             return None;
         }
         let result = result_of_call(operator, &attrs, &args);
@@ -290,29 +289,26 @@ impl Infer<'_> {
         }
         let mut inputs = self.solver.arg_types(id);
         inputs.pop();
-        let weight = inputs.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
-        if weight > MAX_RELAXED_WEIGHT || inputs.iter().any(|ty| !ty.is_closed() || ty.has_error())
-        {
+        if !may_be_tried(&inputs) {
             return None;
         }
+        let with = |position: usize, ty: Type| {
+            let mut given = inputs.clone();
+            given[position] = ty;
+            given
+        };
         let all: Vec<Type> = inputs.iter().map(without_sizes).collect();
         let mut tries: Vec<Vec<Type>> = Vec::new();
         let sizes: Vec<usize> = inputs.iter().map(count_sizes).collect();
         if sizes.iter().sum::<usize>() <= MAX_RELAXED_SIZES {
             for position in (0..inputs.len()).rev() {
-                tries.extend((0..sizes[position]).map(|size| {
-                    let mut given = inputs.clone();
-                    given[position] = without_size(&inputs[position], size);
-                    given
-                }));
+                let ty = &inputs[position];
+                tries.extend((0..sizes[position]).map(|at| with(position, without_size(ty, at))));
             }
         }
         if (2..=MAX_RELAXED).contains(&inputs.len()) {
-            tries.extend((0..inputs.len()).rev().map(|position| {
-                let mut given = inputs.clone();
-                given[position] = all[position].clone();
-                given
-            }));
+            let positions = (0..inputs.len()).rev();
+            tries.extend(positions.map(|position| with(position, all[position].clone())));
         }
         tries.push(all);
         let mut results = tries.iter().filter_map(|given| {
@@ -445,10 +441,8 @@ impl Spread {
                 let callee = matches!(call.callee, Callee::Expr(callee) if self.is(callee));
                 callee || call.args.iter().any(|&arg| self.is(arg))
             }
-            Expr::If { then, otherwise, .. } => self.is(then.result) || self.is(otherwise.result),
-            Expr::Match(found) => {
-                let arms = unit.matches.get(found.index()).map(|found| &found.arms);
-                arms.into_iter().flatten().any(|arm| self.is(arm.body.result))
+            Expr::If { .. } | Expr::Match(_) => {
+                unit.branches_of(expr).iter().any(|&branch| self.is(branch))
             }
             Expr::Fn(function) => {
                 let function = unit.fns.get(function.index());
@@ -478,6 +472,12 @@ impl Spread {
             DependsOn::Matched => unit.matches.iter().any(|found| self.is(found.scrutinee)),
         }
     }
+}
+
+/// Returns true if the types of arguments are known, and small enough to try the relation with them.
+fn may_be_tried(types: &[Type]) -> bool {
+    let weight = types.iter().fold(0u32, |sum, ty| sum.saturating_add(ty.weight()));
+    weight <= MAX_RELAXED_WEIGHT && types.iter().all(|ty| ty.is_closed() && !ty.has_error())
 }
 
 /// Returns a tensor type, or a tuple of them, with unknown sizes.

@@ -107,20 +107,9 @@ impl Infer<'_> {
             let Some(next) = unit.given_by(outer) else { break };
             outer = next;
         }
-        let annotation = |binder: BinderId| unit.binder(binder).annotation.as_ref();
-        let gives = |function: &&Function| function.body.is_some_and(|body| body.result == outer);
-        let written = if let Some(binder) = unit.bound_to(outer) {
-            annotation(binder)
-        } else if let Some(function) = unit.fns.iter().find(gives) {
-            function.ret.as_ref()
-        } else if unit.root != Some(outer) {
-            None
-        } else if unit.kind == UnitKind::Tail {
-            self.body(at).header().and_then(|header| header.ret.as_ref())
-        } else {
-            unit.binds.and_then(annotation)
-        };
-        let node = self.import_written(written?);
+        let (_, written) = self.written_for(at, outer)?;
+        let written = written.clone();
+        let node = self.import_written(&written);
         Some(self.solver.table.resolve(node))
     }
 }

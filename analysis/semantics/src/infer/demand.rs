@@ -45,7 +45,7 @@ impl Infer<'_> {
     }
 
     /// Returns the declared type of the value of an expression, and its place.
-    fn written_for(&self, at: UnitRef, expr: ExprId) -> Option<(Mismatch, &Type)> {
+    pub(super) fn written_for(&self, at: UnitRef, expr: ExprId) -> Option<(Mismatch, &Type)> {
         let unit = self.unit(at);
         if unit.kind == UnitKind::Tail && unit.root == Some(expr) {
             let ret = self.body(at).header()?.ret.as_ref()?;

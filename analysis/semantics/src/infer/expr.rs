@@ -272,33 +272,29 @@ impl Infer<'_> {
     }
 
     fn literal(&mut self, literal: &Literal) -> NodeId {
-        let dtype = match literal {
-            Literal::Bool(_) => DataType::BOOL,
+        let is_strict = self.env.strict();
+        let (dtype, class) = match *literal {
+            Literal::Bool(_) => (DataType::BOOL, None),
             Literal::Int { dtype: Some(dtype), .. } | Literal::Float { dtype: Some(dtype), .. } => {
-                *dtype
+                (dtype, None)
             }
             Literal::Int { claimed: Some(dtype), .. }
             | Literal::Float { claimed: Some(dtype), .. }
-                if !self.env.strict() =>
+                if !is_strict =>
             {
-                *dtype
+                (dtype, None)
             }
-            Literal::Float { dtype: None, .. } => {
-                if !self.env.strict() {
-                    return self.solver.table.literal(DTypeClass::Float, DataType::FLOAT32);
-                }
-                DataType::FLOAT32
-            }
-            Literal::Int { value, dtype: None, .. } => {
-                let fits = i32::try_from(*value).is_ok();
+            Literal::Float { .. } => (DataType::FLOAT32, Some(DTypeClass::Float)),
+            Literal::Int { value, .. } => {
+                let fits = i32::try_from(value).is_ok();
                 let dtype = if fits { DataType::INT32 } else { DataType::INT64 };
-                if !self.env.strict() {
-                    return self.solver.table.literal(DTypeClass::Number, dtype);
-                }
-                dtype
+                (dtype, Some(DTypeClass::Number))
             }
         };
-        self.solver.table.import(&Type::scalar(dtype))
+        match class.filter(|_| !is_strict) {
+            Some(class) => self.solver.table.literal(class, dtype),
+            None => self.solver.table.import(&Type::scalar(dtype)),
+        }
     }
 
     /// Checks that a condition is a boolean.

@@ -286,24 +286,17 @@ impl Infer<'_> {
             let unit = self.unit(self.batch.units[open].at);
             // Variables are reported before their uses, values before their bindings.
             let is_value = |kind| matches!(kind, BinderKind::Let | BinderKind::Graph);
-            let variables: Vec<BinderId> = (0..unit.binders.len() as u32)
-                .map(BinderId)
-                .filter(|&binder| !is_value(unit.binder(binder).kind))
-                .collect();
-            for binder in variables {
-                if let Some(node) = self.batch.units[open].binders[binder.index()]
-                    && self.solver.table.is_unknown(node)
-                {
-                    let subject = FindingSubject::Binder(binder);
+            let types = &self.batch.units[open];
+            let binders = (0..).map(BinderId).zip(&types.binders);
+            let binders = binders.filter(|(binder, _)| !is_value(unit.binder(*binder).kind));
+            let binders =
+                binders.filter_map(|(id, node)| Some((FindingSubject::Binder(id), (*node)?)));
+            let exprs = (0..).map(ExprId).zip(&types.exprs);
+            let exprs = exprs.filter(|(expr, _)| !unit.expr(*expr).is_step());
+            let exprs = exprs.map(|(expr, node)| (FindingSubject::Expr(expr), *node));
+            for (subject, node) in binders.chain(exprs).collect::<Vec<_>>() {
+                if self.solver.table.is_unknown(node) {
                     let finding = Finding::of_text(subject, FindingKind::Open);
-                    self.batch.units[open].findings.push(finding);
-                    self.solver.table.set_error(node);
-                }
-            }
-            for index in 0..self.batch.units[open].exprs.len() {
-                let (expr, node) = (ExprId(index as u32), self.batch.units[open].exprs[index]);
-                if !unit.expr(expr).is_step() && self.solver.table.is_unknown(node) {
-                    let finding = Finding::of_text(FindingSubject::Expr(expr), FindingKind::Open);
                     self.batch.units[open].findings.push(finding);
                     self.solver.table.set_error(node);
                 }
@@ -321,29 +314,20 @@ impl Infer<'_> {
         let args = self.solver.entry(id).args.clone();
         let Some((&result, inputs)) = args.split_last() else { return };
         let is_open = |&node: &NodeId| !self.solver.table.resolve(node).is_closed();
-        let missing = inputs.iter().position(is_open);
-        match missing {
-            Some(argument) => {
-                let node = inputs[argument];
-                match variables.get(&self.solver.table.find(node)) {
-                    Some(&(open, binder)) => {
-                        let subject = FindingSubject::Binder(binder);
-                        let finding = Finding::of_text(subject, FindingKind::UnknownVariable);
-                        self.batch.units[open].findings.push(finding);
-                    }
-                    None => {
-                        let argument = Some(argument);
-                        let kind = FindingKind::Unknown { argument, reason: None };
-                        self.find_at(origin, |expr| Finding::of_operands(expr, kind));
-                    }
-                }
-                self.give_up(Some(node));
+        let argument = inputs.iter().position(is_open);
+        let node = argument.map(|argument| inputs[argument]);
+        match node.and_then(|node| variables.get(&self.solver.table.find(node))) {
+            Some(&(open, binder)) => {
+                let subject = FindingSubject::Binder(binder);
+                let finding = Finding::of_text(subject, FindingKind::UnknownVariable);
+                self.batch.units[open].findings.push(finding);
             }
             None => {
-                let kind = FindingKind::Unknown { argument: None, reason: None };
+                let kind = FindingKind::Unknown { argument, reason: None };
                 self.find_at(origin, |expr| Finding::of_operands(expr, kind));
             }
         }
+        self.give_up(node);
         self.give_up(Some(result));
         self.solve();
     }

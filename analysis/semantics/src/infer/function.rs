@@ -75,14 +75,10 @@ impl Infer<'_> {
                 table.resolve(node)
             }
             Type::Tensor(tensor) if leaf.flags().has(Flags::SYMBOL) => {
-                let look_up = |dim: &Dim| match dim {
-                    Dim::Symbol(symbol) => match &**symbol {
-                        Symbol::Variable { id, .. } => {
-                            env.module().dim(*id).unwrap_or_else(|| dim.clone())
-                        }
-                        _ => dim.clone(),
-                    },
-                    _ => dim.clone(),
+                let look_up = |dim: &Dim| {
+                    let Dim::Symbol(symbol) = dim else { return dim.clone() };
+                    let Symbol::Variable { id, .. } = &**symbol else { return dim.clone() };
+                    env.module().dim(*id).unwrap_or_else(|| dim.clone())
                 };
                 Type::tensor(tensor.shape.iter().map(look_up), tensor.dtype)
             }

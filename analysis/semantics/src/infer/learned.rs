@@ -65,7 +65,7 @@ pub(super) fn settled<'a>(
 }
 
 /// Returns true if a type contains one of `params`.
-pub(super) fn mentions(ty: &Type, params: &[Param]) -> bool {
+pub(crate) fn mentions(ty: &Type, params: &[Param]) -> bool {
     let mut found = false;
     let _same = ty.rename_params(&mut |param| {
         found |= params.contains(param);

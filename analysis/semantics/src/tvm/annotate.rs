@@ -343,10 +343,9 @@ struct TypeParamNames(OnceCell<FxHashSet<SmolStr>>);
 impl TypeParamNames {
     fn contains(&self, view: &View<'_>, name: &str) -> bool {
         let names = self.0.get_or_init(|| {
-            let in_header = view.body.header().into_iter().flat_map(|header| &header.type_params);
             let functions = view.body.units.iter().flat_map(|unit| &unit.fns);
-            let in_body = functions.flat_map(|function| &function.type_params);
-            in_header.chain(in_body).map(|param| param.name().clone()).collect()
+            let params = functions.flat_map(|function| &function.type_params);
+            params.map(|param| param.name().clone()).collect()
         });
         names.contains(name)
     }

@@ -65,7 +65,7 @@ pub fn apply<'f>(text: &str, fixes: impl IntoIterator<Item = &'f Fix>) -> String
     let mut edits: BTreeMap<(TextSize, TextSize), &'f str> = BTreeMap::new();
     for fix in fixes {
         if fix.edits.iter().all(|(range, with)| is_free(&edits, *range, with)) {
-            for (range, with) in &fix.edits {
+            for (range, with) in fix.edits.iter() {
                 edits.insert((range.start(), range.end()), with);
             }
         }

@@ -245,7 +245,11 @@ fn with_fix(
             node().map(|block| parenthesise(block.range()).into()),
         ),
         MatchScrutinee | BareOperand => ("Add parentheses", Some(parenthesise(range).into())),
-        ElseIf => ("Add braces around the `if`", node().map(else_if)),
+        ElseIf => {
+            let braces =
+                |node: Node<'_>| vec![insert(node.start(), "{ "), insert(node.range().end(), " }")];
+            ("Add braces around the `if`", node().map(braces))
+        }
         AttributeTuple => {
             let inner = range.len() - TextSize::new(1);
             let open = TextRange::at(range.start(), 1.into());
@@ -266,20 +270,7 @@ fn with_fix(
             });
             ("Make it a comment", are_alone.then(|| vec![insert(range.start(), "// ")]))
         }
-        SecondModule => {
-            return diagnostic.help("keep one module and move the others to files of their own");
-        }
-        ExternalFunction => {
-            return diagnostic
-                .help("Relay's text format does not contain its body; remove it to read the rest");
-        }
-        TirFunction => {
-            return diagnostic.help("remove it: Relay's text format does not support it");
-        }
-        PrintedAttribute => {
-            return diagnostic
-                .help("print the module with its metadata: `mod.astext(show_meta_data=True)`");
-        }
+        SecondModule | ExternalFunction | TirFunction | PrintedAttribute => ("", None),
         _ => return diagnostic,
     };
     match edits {
@@ -301,6 +292,16 @@ fn help(kind: &SyntaxErrorKind) -> Option<&'static str> {
         }
         SyntaxErrorKind::LogLine => "keep one module of the log, and remove the other lines",
         SyntaxErrorKind::LiteralSuffix => "TVM accepts an attribute of this value only from Python",
+        SyntaxErrorKind::SecondModule => {
+            "keep one module and move the others to files of their own"
+        }
+        SyntaxErrorKind::ExternalFunction => {
+            "Relay's text format does not contain its body; remove it to read the rest"
+        }
+        SyntaxErrorKind::TirFunction => "remove it: Relay's text format does not support it",
+        SyntaxErrorKind::PrintedAttribute => {
+            "print the module with its metadata: `mod.astext(show_meta_data=True)`"
+        }
         _ => return None,
     })
 }
@@ -475,11 +476,6 @@ fn logical(node: Node<'_>) -> Option<Vec<Edit>> {
         (TextRange::new(from, sign.range().end()), comma.to_owned()),
         insert(node.range().end(), ")"),
     ])
-}
-
-/// `else if (c) { a } else { b }` to `else { if … }`
-fn else_if(node: Node<'_>) -> Vec<Edit> {
-    vec![insert(node.start(), "{ "), insert(node.range().end(), " }")]
 }
 
 /// Returns true if a file contains several modules. Log lines around a single module become

@@ -17,6 +17,7 @@ use crate::{
     body::*,
     db::{Db, SourceFile},
     diagnostic::{Code, Diagnostic},
+    infer::mentions,
 };
 
 /// Returns the diagnostic for a list of type parameters that TVM cannot read: `<t : Type>`, `<s :
@@ -88,38 +89,15 @@ pub(super) fn type_args(
     let call = calls.find(|call| !call.type_args.is_empty() && end(call) == list.start())?;
     let func = match &call.callee {
         Callee::Expr(callee) => view.ty(ExprRef { unit: number, expr: *callee }).clone(),
-        Callee::Name(name) => {
-            let (_, constructor) = view.types.constructor(name)?;
-            constructor.ty.clone()
-        }
+        Callee::Name(name) => view.types.constructor(name)?.1.ty.clone(),
         Callee::Operator(_) => return None,
     };
     let func = func.signature()?;
     let mut given = func.type_params.iter().take(call.type_args.len());
     let params = func.func.params();
-    let decided = given.all(|param| params.iter().any(|ty| mentions(ty, param)));
+    let decided =
+        given.all(|param| params.iter().any(|ty| mentions(ty, std::slice::from_ref(param))));
     (decided && call.args.len() == params.len()).then(|| vec![(list.range(), String::new())])
-}
-
-/// Returns true if a type parameter occurs in a type.
-fn mentions(ty: &Type, param: &Param) -> bool {
-    let mut found = false;
-    let _same = ty.rename_params(&mut |used| {
-        found |= used == param;
-        None
-    });
-    found
-}
-
-/// Returns the type parameter that a size consists of.
-fn param_of(dim: &Dim) -> Option<&Param> {
-    match dim {
-        Dim::Symbol(symbol) => match &**symbol {
-            Symbol::Param(param) => Some(param),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 /// Returns the removal of a `where` clause, if the annotations imply it.
@@ -253,10 +231,9 @@ impl Instantiation<'_> {
             return None;
         }
         dims.iter().zip(at).try_for_each(|(dim, at)| {
-            if !matches!(dim, Dim::Symbol(_)) {
-                return Some(());
-            }
-            self.bind(param_of(dim)?.id(), at.to_string())
+            let Dim::Symbol(symbol) = dim else { return Some(()) };
+            let Symbol::Param(param) = &**symbol else { return None };
+            self.bind(param.id(), at.to_string())
         })
     }
 

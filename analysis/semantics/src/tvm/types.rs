@@ -1,6 +1,9 @@
 //! Types in TVM's text format, and annotations that TVM cannot read.
 
-use syntax::{Node, SyntaxKind, TextRange};
+use syntax::{
+    Node, SyntaxKind, TextRange,
+    ast::{self, AstNode},
+};
 use types::{DataType, Dim, Symbol, Type};
 
 use super::Edit;
@@ -74,10 +77,9 @@ pub(super) fn written_plain(ty: &Type) -> Option<String> {
 fn is_readable(dim: &Dim) -> bool {
     match dim {
         Dim::Known { .. } | Dim::Any => true,
-        Dim::Symbol(symbol) => match &**symbol {
-            Symbol::Variable { name, .. } => name.starts_with("meta["),
-            Symbol::Param(_) | Symbol::Bound(_) | Symbol::Binary { .. } => false,
-        },
+        Dim::Symbol(symbol) => {
+            matches!(&**symbol, Symbol::Variable { name, .. } if name.starts_with("meta["))
+        }
         Dim::Var(_) => false,
     }
 }
@@ -119,10 +121,7 @@ fn annotation_edit(
             SyntaxKind::LET_STMT | SyntaxKind::VAR_PAT | SyntaxKind::PARAM | SyntaxKind::RET_TYPE
         )
     };
-    let at = path.iter().position(|node| {
-        // The result of a function type is part of that type.
-        matches!(node.kind(), SyntaxKind::FN_TYPE) || is_type(*node)
-    })?;
+    let at = path.iter().position(|node| ast::Type::can_cast(node.kind()))?;
     let ty = path[at];
     let holder = *path.get(at.checked_sub(1)?).filter(|node| is_holder(node))?;
     let view = view_at(db, file, range)?;
@@ -159,11 +158,6 @@ fn annotation_edit(
     };
     let removed = TextRange::new(from, ty.range().end());
     Some(("Remove the type, which TVM infers", (removed, String::new())))
-}
-
-fn is_type(node: Node<'_>) -> bool {
-    use syntax::ast::AstNode;
-    syntax::ast::Type::can_cast(node.kind())
 }
 
 /// Returns the variable that a parameter, a `let` or a pattern binds.
