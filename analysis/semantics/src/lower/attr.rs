@@ -148,25 +148,24 @@ impl Lowerer {
         let mut found: SmallVec<[(usize, ExprId); 4]> = SmallVec::new();
         for attr in form.attrs {
             let Becomes::Argument(position, dtype) = attr.becomes else { continue };
-            let value = match written.iter().find(|written| written.name == attr.field.name) {
-                Some(written) => written.value.clone(),
-                None => attr.field.default.into(),
-            };
+            let value = written.iter().find(|written| written.name == attr.field.name);
+            let value = value.map_or_else(|| attr.field.default.into(), |w| w.value.clone());
             let literal = match (value.as_int(), value.as_float()) {
                 (Some(value), _) if dtype.is_none_or(|dtype| dtype.is_int()) => {
-                    Literal::Int { value, dtype, claimed: None }
+                    Some(Literal::Int { value, dtype, claimed: None })
                 }
                 // A number of the data type of another argument may be an integer.
                 (None, Some(value)) if dtype.is_none() && value.fract() == 0.0 => {
-                    Literal::Int { value: value as i64, dtype, claimed: None }
+                    Some(Literal::Int { value: value as i64, dtype, claimed: None })
                 }
-                (_, Some(value)) => Literal::Float { bits: value.to_bits(), dtype, claimed: None },
-                _ => {
-                    found.push((position, self.push(range, Expr::Missing)));
-                    continue;
-                }
+                (_, value) => value.map(|value| Literal::Float {
+                    bits: value.to_bits(),
+                    dtype,
+                    claimed: None,
+                }),
             };
-            found.push((position, self.push(range, Expr::Literal(literal))));
+            let expr = literal.map_or(Expr::Missing, Expr::Literal);
+            found.push((position, self.push(range, expr)));
         }
         found.sort_by_key(|(position, _)| *position);
         for (position, expr) in found {

@@ -55,6 +55,7 @@ pub(super) enum Notation {
 }
 
 /// The arguments and attributes of a call that is read as one of Python.
+#[derive(Default)]
 struct PythonArguments<'t> {
     /// By the position of the argument.
     args: SmallVec<[Option<Arg<'t>>; 4]>,
@@ -99,10 +100,7 @@ impl Lowerer {
     /// Lowers `[%a, %b]` as an argument, which is read as a tuple. A list of numbers has no meaning of its own.
     pub(super) fn list_argument(&mut self, list: Node<'_>) -> ExprId {
         let fields: Vec<Node<'_>> = list.children().collect();
-        let is_expr = |field: &Node<'_>| {
-            ast::BlockOrExpr::can_cast(field.kind()) && field.kind() != SyntaxKind::LITERAL
-        };
-        let is_tuple = !fields.is_empty() && fields.iter().all(is_expr);
+        let is_tuple = !fields.is_empty() && fields.iter().all(is_operand);
         let expr = match is_tuple {
             true => Expr::Tuple(fields.into_iter().map(|field| self.expr(field)).collect()),
             false => Expr::Missing,
@@ -125,17 +123,13 @@ impl Lowerer {
         if let Some(reading) = reading
             && let Some(attrs) = self.attributes(operator, &reading)
         {
-            if !reading.is_python {
-                if reading.is_completed {
-                    self.report_name(site);
-                    return Notation::Relay;
-                }
-                // The wrong values are reported, and what is meant is clear.
-                self.report_name(site);
+            if reading.is_python {
+                self.accept(site, reading, args, written);
                 return Notation::Python(attrs);
             }
-            self.accept(site, reading, args, written);
-            return Notation::Python(attrs);
+            self.report_name(site);
+            // The wrong values are reported, and what is meant is clear.
+            return if reading.is_completed { Notation::Relay } else { Notation::Python(attrs) };
         }
         self.report_name(site);
         let Some(list) = site.list else { return Notation::Relay };
@@ -332,6 +326,11 @@ impl Lowerer {
     }
 }
 
+/// Returns true if a field of a list is an expression, and not a number of an attribute.
+fn is_operand(field: &Node<'_>) -> bool {
+    ast::BlockOrExpr::can_cast(field.kind()) && field.kind() != SyntaxKind::LITERAL
+}
+
 fn is_string(node: Node<'_>) -> bool {
     node.kind() == SyntaxKind::LITERAL
         && node
@@ -346,13 +345,7 @@ fn read<'t>(
     list: ast::ArgList<'t>,
     parameters: &[Parameter],
 ) -> Option<PythonArguments<'t>> {
-    let mut reading = PythonArguments {
-        args: SmallVec::new(),
-        attrs: Vec::new(),
-        written: Vec::new(),
-        is_python: false,
-        is_completed: false,
-    };
+    let mut reading = PythonArguments::default();
     reading.args.resize_with(operator.args.len(), || None);
     let children: Vec<Node<'t>> = list.node().children().collect();
     let positional = children.iter().take_while(|child| child.kind() != SyntaxKind::ATTR).count();
@@ -410,11 +403,7 @@ impl<'t> PythonArguments<'t> {
         let is_list_of_values = || {
             let mut fields = node.children();
             node.kind() == SyntaxKind::ATTR_LIST
-                && (node.children().next().is_none()
-                    || !fields.all(|field| {
-                        ast::BlockOrExpr::can_cast(field.kind())
-                            && field.kind() != SyntaxKind::LITERAL
-                    }))
+                && (node.children().next().is_none() || !fields.all(|field| is_operand(&field)))
         };
         if is_string(node) || is_list_of_values() || self.args[to].is_some() {
             return None;
