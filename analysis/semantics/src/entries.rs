@@ -11,7 +11,7 @@ use types::AttrValue;
 use weights::{CONSTANT, FoldedLine, Outline, drop_entries, drops_part, is_folded};
 
 use crate::{
-    body::{Expr, ExprId, ExprRef, Unit, UnitId},
+    body::{Expr, ExprRef, UnitId},
     db::Db,
     features::UnitFeatures,
     item::{Def, DefKind, Module},
@@ -25,19 +25,6 @@ fn views<'db>(db: &'db dyn Db, module: Module<'db>) -> impl Iterator<Item = View
     module.items(db).iter().filter_map(move |&def| View::new(db, def))
 }
 
-/// Calls `f` with the constants in the attributes of calls.
-fn each_attribute(unit: &Unit, mut f: impl FnMut(u32)) {
-    let mut left: Vec<&AttrValue> =
-        unit.calls.iter().flat_map(|call| &call.written).map(|attr| &attr.value).collect();
-    while let Some(value) = left.pop() {
-        match value {
-            AttrValue::Meta { key, index } if key == CONSTANT => f(*index),
-            AttrValue::List(values) => left.extend(values.iter()),
-            _ => {}
-        }
-    }
-}
-
 /// Returns the numbers of the constants that a module uses.
 pub(crate) fn used_constants(db: &dyn Db, module: Module<'_>) -> FxHashSet<u32> {
     let mut used = FxHashSet::default();
@@ -48,9 +35,15 @@ pub(crate) fn used_constants(db: &dyn Db, module: Module<'_>) -> FxHashSet<u32> 
                 Expr::Meta(meta) if meta.key == CONSTANT => Some(meta.index),
                 _ => None,
             }));
-            each_attribute(unit, |index| {
-                used.insert(index);
-            });
+            let attrs = unit.calls.iter().flat_map(|call| &call.written);
+            let mut left: Vec<&AttrValue> = attrs.map(|attr| &attr.value).collect();
+            while let Some(value) = left.pop() {
+                match value {
+                    AttrValue::Meta { key, index } if key == CONSTANT => _ = used.insert(*index),
+                    AttrValue::List(values) => left.extend(values.iter()),
+                    _ => {}
+                }
+            }
         }
     }
     used
@@ -65,16 +58,11 @@ pub fn uses_of_entry<'db>(
     index: u32,
 ) -> Vec<(View<'db>, Vec<ExprRef>)> {
     let uses = views(db, module).filter_map(|view| {
-        let mut places = Vec::new();
-        for unit in view.body.units_with(UnitFeatures::META) {
-            let exprs = (0u32..).zip(&view.unit(unit).exprs);
-            places.extend(exprs.filter_map(|(number, expr)| match expr {
-                Expr::Meta(meta) if meta.key == key && meta.index == index => {
-                    Some(ExprRef { unit, expr: ExprId(number) })
-                }
-                _ => None,
-            }));
-        }
+        let units = view.body.units_with(UnitFeatures::META);
+        let places = units.flat_map(|unit| view.exprs(unit)).filter(|(_, expr, _)| {
+            matches!(expr, Expr::Meta(meta) if meta.key == key && meta.index == index)
+        });
+        let places: Vec<ExprRef> = places.map(|(expr_ref, ..)| expr_ref).collect();
         (!places.is_empty()).then_some((view, places))
     });
     uses.collect()

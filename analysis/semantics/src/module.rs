@@ -53,17 +53,18 @@ impl ModuleTypes {
 
     /// Returns the data type called `name`.
     pub fn adt(&self, name: &str) -> Option<&Adt> {
-        self.adts.get(name).or_else(|| {
-            let prelude = self.sees_prelude.then(|| types_of_prelude(name));
-            prelude.and_then(|types| types.adts.get(name))
-        })
+        self.adts.get(name).or_else(|| self.prelude_of(name)?.adts.get(name))
+    }
+
+    /// Returns the types of the file of the prelude that may define `name`.
+    fn prelude_of(&self, name: &str) -> Option<&'static ModuleTypes> {
+        self.sees_prelude.then(|| types_of_prelude(name))
     }
 
     /// Returns the constructor called `name`, with its data type.
     pub fn constructor(&self, name: &str) -> Option<(&Adt, &Constructor)> {
         self.own_constructor(name).or_else(|| {
-            let prelude = self.sees_prelude.then(|| types_of_prelude(name));
-            let found = prelude.and_then(|types| types.own_constructor(name));
+            let found = self.prelude_of(name)?.own_constructor(name);
             // If the module defines `List`, the `Cons` of the prelude is out of scope.
             found.filter(|(adt, _)| !self.adts.contains_key(&adt.name))
         })
@@ -71,11 +72,9 @@ impl ModuleTypes {
 
     /// Returns the position of the constructor called `name` in its data type.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        let own = self.constructors.get(name).or_else(|| {
-            let prelude = self.sees_prelude.then(|| types_of_prelude(name));
-            prelude.and_then(|types| types.constructors.get(name))
-        });
-        own.map(|(_, position)| *position)
+        let own = self.constructors.get(name);
+        let found = own.or_else(|| self.prelude_of(name)?.constructors.get(name));
+        found.map(|(_, position)| *position)
     }
 
     fn own_constructor(&self, name: &str) -> Option<(&Adt, &Constructor)> {
@@ -89,11 +88,6 @@ impl ModuleTypes {
         let prelude = self.sees_prelude.then(|| types_of_file(0).adts.values());
         let hidden = |adt: &&Adt| !self.adts.contains_key(&adt.name);
         self.adts.values().chain(prelude.into_iter().flatten().filter(hidden))
-    }
-
-    /// Returns the names of all constructors except those of the tensor arrays of the prelude.
-    pub fn constructor_names(&self) -> impl Iterator<Item = &Name> {
-        self.adts().flat_map(|adt| &adt.constructors).map(|constructor| &constructor.name)
     }
 
     /// Returns true if a value of a type may be a function, or have one in it.

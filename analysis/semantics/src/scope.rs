@@ -22,6 +22,7 @@ use crate::{
     list::{Builder, Part},
 };
 use names::{Names, Reach, Reference, UnitNames};
+use update::binds_the_same;
 
 /// The resolved names of each unit, and other facts that depend on the names of a body alone.
 ///
@@ -348,17 +349,10 @@ fn have_same_names(before: &Body, body: &Body) -> bool {
 /// Returns true if two units have the same free names and bind the same names.
 fn same_names(before: &Unit, unit: &Unit) -> bool {
     let is_dotted = |unit: &Unit| unit.frees.iter().any(|free| free.dotted || free.whole);
-    let same_binders = || {
-        let mut pairs = before.binders.iter().zip(&unit.binders);
-        before.binders.len() == unit.binders.len()
-            && pairs
-                .all(|(before, binder)| before.name == binder.name && before.kind == binder.kind)
-    };
     before.kind == unit.kind
-        && before.binds == unit.binds
         && before.frees.len() == unit.frees.len()
         && before.frees.iter().zip(&unit.frees).all(|(before, free)| before.name == free.name)
-        && same_binders()
+        && binds_the_same(before, unit)
         && before.header().map(|header| &header.params)
             == unit.header().map(|header| &header.params)
         && !is_dotted(before)

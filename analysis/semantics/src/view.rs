@@ -359,10 +359,10 @@ impl<'db> View<'db> {
         Some(dim.range() + self.start())
     }
 
-    /// Returns the written result type of the definition.
-    pub fn result_type_node(&self) -> Option<Node<'_>> {
+    /// Returns the range of the declared result of the definition.
+    pub(crate) fn result_range(&self) -> Option<TextRange> {
         let def = ast::FnDef::cast(self.def.node(self.db))?;
-        def.ret()?.ty().map(|ty| ty.node())
+        Some(def.ret()?.ty()?.node().range() + self.start())
     }
 
     /// Returns the last use of the variable of a graph binding, which TVM reports as the place of

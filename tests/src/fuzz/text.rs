@@ -61,7 +61,7 @@ fn judge(text: &str, diagnostic: &Diagnostic, is_sound: bool) {
         assert_inside(text, related.range, "related place");
     }
     for fix in &diagnostic.fixes {
-        for (range, _) in &fix.edits {
+        for (range, _) in fix.edits.iter() {
             assert_inside(text, *range, "change");
         }
         if is_sound {

@@ -36,6 +36,7 @@ const MAX_SHOWN: usize = 8;
 const MAX_COMPARED: usize = 200;
 
 /// What a finding of a definition follows from. It may be the cause or the consequence of another one.
+#[derive(Default)]
 pub(super) struct Evidence {
     /// The facts by which findings with the same cause are recognised.
     pub(super) cause: Cause<InDef>,
@@ -57,16 +58,7 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Creates the evidence of a finding of a unit without facts.
     pub(super) fn new(unit: UnitId) -> Evidence {
-        Evidence {
-            cause: Cause::default(),
-            at: 0,
-            unit,
-            operands: Vec::new(),
-            suspect: None,
-            call: None,
-            is_mismatch: false,
-            is_declaration: false,
-        }
+        Evidence { unit, ..Evidence::default() }
     }
 
     /// Adds the declarations that the operands were computed from. An operand may be wrong for one operator
@@ -99,11 +91,6 @@ pub(super) fn depends_on(
     if let Some(binding) = view.variable(value) {
         cause.places.push(declaration(view, binding).into());
     }
-}
-
-/// Returns the range of the declared result of a definition.
-pub(super) fn result(view: &View<'_>) -> Option<TextRange> {
-    Some(view.result_type_node()?.range() + view.start())
 }
 
 /// Returns the range of the binder of a variable and its annotation.
@@ -259,11 +246,9 @@ pub(super) fn merge(found: &mut Vec<Diagnostic>) {
     for (number, &later) in caused.iter().enumerate() {
         let first = caused[..number].iter().copied().find(|&first| {
             let (a, b) = (&found[first], &found[later]);
-            let one = match (&a.cause, &b.cause) {
-                (Some(one), Some(other)) => one.has_same_cause(a.code, other, b.code),
-                _ => false,
-            };
-            one && !merged.contains(&first)
+            let causes = a.cause.as_ref().zip(b.cause.as_ref());
+            causes.is_some_and(|(one, other)| one.has_same_cause(a.code, other, b.code))
+                && !merged.contains(&first)
         });
         if let Some(first) = first {
             let diagnostic = found[later].clone();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use syntax::TextRange;
 use weights::CONSTANT;
 
+use super::plural::listed;
 use crate::{db::Db, diagnostic::Diagnostic, entries, item::Module, metadata::Metadata};
 
 /// The most entries that a message names.
@@ -35,18 +36,14 @@ impl ConstantSet<'_, '_> {
 
     /// Names the entries: `` `meta[relay.Constant][3]`, `[7]` and 2 more ``.
     pub(super) fn names(&self) -> String {
-        let count = self.entries.len();
         let shown = self.entries.keys().take(MAX_NAMED).enumerate().map(|(at, entry)| match at {
             0 => format!("`meta[{CONSTANT}][{entry}]`"),
             _ => format!("`[{entry}]`"),
         });
         let shown: Vec<String> = shown.collect();
-        match (shown.split_last(), count - shown.len()) {
-            (Some((last, rest)), 0) if !rest.is_empty() => {
-                format!("{} and {last}", rest.join(", "))
-            }
-            (_, 0) => shown.concat(),
-            (_, more) => format!("{} and {more} more", shown.join(", ")),
+        match self.entries.len() - shown.len() {
+            0 => listed(&shown),
+            more => format!("{} and {more} more", shown.join(", ")),
         }
     }
 

@@ -454,7 +454,8 @@ fn operator_step(
     let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
     let arg = |position: usize| ExprRef { unit: expr_ref.unit, expr: call.args[position] };
     let inputs: Vec<Type> = (0..call.args.len()).map(|i| view.ty(arg(i)).clone()).collect();
-    let result = |types: &[Type]| -> Option<Dim> {
+    let result = |inputs: &[Type]| -> Option<Dim> {
+        let (_, types) = probe(&relation, operator.args, inputs);
         let result = types.last()?;
         let result = match field {
             Some(field) => result.as_tuple()?.get(field)?,
@@ -468,7 +469,7 @@ fn operator_step(
     };
     let here = size_of(own, axis)?.clone();
     if here.is_any() {
-        let found = unknown_source(view, &relation, operator.args, &inputs, &arg, &result);
+        let found = unknown_source(view, &inputs, &arg, &result);
         let is_computed = found.is_some();
         let step = Step::new(call_range, StepKind::Unknown { operator, axis, is_computed });
         return Some(match found {
@@ -477,6 +478,7 @@ fn operator_step(
             None => SourceStep::Set(step),
         });
     }
+    let is_missed = |inputs: &[Type]| result(inputs).is_none_or(|size| size != here);
     let mut sources: Vec<(ExprRef, usize, Dim)> = Vec::new();
     // In `add(%a, %b)` each of two equal sizes determines the result alone: only erasing both shows
     // the dependency.
@@ -499,8 +501,7 @@ fn operator_step(
                     let from_end = rank - source_axis;
                     equal.push(EqualSize { position, part, source, axis: source_axis, from_end });
                 }
-                let (_, types) = probe(&relation, operator.args, &changed);
-                if result(&types).is_none_or(|size| size != here)
+                if is_missed(&changed)
                     && let Some(size) = size_of(&ty, source_axis)
                 {
                     sources.push((source, source_axis, size.clone()));
@@ -510,12 +511,8 @@ fn operator_step(
     }
     if sources.is_empty() && !equal.is_empty() {
         let own = own.as_tensor().map_or(0, |tensor| tensor.rank()).saturating_sub(axis);
-        sources = decided_together(&relation, operator.args, &inputs, &equal, own, &|types| {
-            result(types).is_none_or(|size| size != here)
-        })
-        .into_iter()
-        .map(|at| (equal[at].source, equal[at].axis, here.clone()))
-        .collect();
+        let decided = decided_together(&inputs, &equal, own, &is_missed).into_iter();
+        sources = decided.map(|at| (equal[at].source, equal[at].axis, here.clone())).collect();
     }
     // A size that is preserved takes precedence.
     if let Some((source, source_axis, _)) = sources.iter().find(|(.., size)| *size == here) {
@@ -526,7 +523,7 @@ fn operator_step(
         return Some(SourceStep::Changed(step, source, source_axis));
     }
     // `ones(shape=[3])` sets a size to 3, also where it is required to be `n`.
-    let size = result(&probe(&relation, operator.args, &inputs).1).unwrap_or(here);
+    let size = result(&inputs).unwrap_or(here);
     let attr = call.written.iter().find(|attr| mentions(&attr.value, &size));
     let range = attr.and_then(|attr| view.attribute_range(expr_ref, &attr.name));
     let by = attr.map_or_else(|| operator.name.into(), |attr| attr.name.clone());

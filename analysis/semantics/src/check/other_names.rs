@@ -119,14 +119,12 @@ pub(super) fn operator(name: &str) -> Option<&'static Operator> {
     let plain =
         |name: &str| operators::find(name).or_else(|| operators::find(&format!("nn.{name}")));
     let found = (bare != name).then(|| plain(bare)).flatten();
-    let found = found.or_else(|| synonym(bare).and_then(operators::find));
-    let found = found.or_else(|| synonym(&snake).and_then(operators::find));
-    found.or_else(|| plain(&snake).filter(|found| found.name != name)).or_else(|| {
+    let renamed = |name: &str| synonym(name).and_then(operators::find);
+    let is_other = |found: &&Operator| found.name != name;
+    let found = found.or_else(|| renamed(bare)).or_else(|| renamed(&snake));
+    found.or_else(|| plain(&snake).filter(is_other)).or_else(|| {
         let lower = bare.to_ascii_lowercase();
-        synonym(&lower)
-            .and_then(operators::find)
-            .or_else(|| plain(&lower))
-            .filter(|f| f.name != name)
+        renamed(&lower).or_else(|| plain(&lower)).filter(is_other)
     })
 }
 
@@ -184,7 +182,6 @@ fn synonym(name: &str) -> Option<&'static str> {
         "flatten" => "nn.batch_flatten",
         "dropout" => "nn.dropout",
         "padding" => "nn.pad",
-        "read" | "deref" => return None,
         _ => return None,
     })
 }

@@ -6,9 +6,7 @@
 
 use operators::Operator;
 use syntax::TextRange;
-use types::{
-    AttrValue, Attrs, DataType, Dim, Reason, Relation, State, TensorType, Type, normal_axis, probe,
-};
+use types::{AttrValue, Attrs, DataType, Dim, Reason, TensorType, Type, normal_axis};
 
 use super::{
     cause::{self, flow},
@@ -17,6 +15,7 @@ use super::{
 use crate::{
     body::*,
     diagnostic::{Code, DefDiagnostic},
+    relations::result_of_call,
     tvm::suffix_of,
 };
 
@@ -89,7 +88,6 @@ struct FailedCall<'c, 'a, 'db> {
     expr_ref: ExprRef,
     operator: &'static Operator,
     call: &'c CallData,
-    relation: Relation,
     types: Vec<Type>,
     /// The type that is declared for the result.
     declared: Option<Type>,
@@ -100,16 +98,13 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
     fn of(view: &'c CheckView<'a, 'db>, expr_ref: ExprRef) -> Option<FailedCall<'c, 'a, 'db>> {
         let call = view.call(expr_ref)?;
         let Callee::Operator(operator) = &call.callee else { return None };
-        let (name, solve) = operator.rule?;
-        if !call.trusted || !call.whole || call.meta_attrs.is_some() {
+        if operator.rule.is_none() || !call.trusted || !call.whole || call.meta_attrs.is_some() {
             return None;
         }
-        let attrs = call.attrs.clone();
-        let relation = Relation { name, operator: operator.name, solve, attrs };
         let ty = |&expr: &ExprId| view.ty(ExprRef { unit: expr_ref.unit, expr }).clone();
         let types = call.args.iter().map(ty).collect();
         let declared = declared(view, expr_ref).cloned();
-        Some(FailedCall { view, expr_ref, operator, call, relation, types, declared })
+        Some(FailedCall { view, expr_ref, operator, call, types, declared })
     }
 
     /// Returns true if a trial says little, because a type is not known.
@@ -137,17 +132,15 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
     }
 
     /// Returns true if the relation holds, with a result of the declared type.
-    fn holds(&self, attrs: Attrs, types: &[Type]) -> bool {
-        let relation = Relation { attrs, ..self.relation.clone() };
-        let (state, found) = probe(&relation, self.operator.args, types);
-        let fits = |declared: &Type| found.last().is_none_or(|found| may_be(found, declared));
-        state == State::Solved && self.declared.as_ref().is_none_or(fits)
+    fn holds(&self, attrs: &Attrs, types: &[Type]) -> bool {
+        let fits = |found: Type| self.declared.as_ref().is_none_or(|ty| may_be(&found, ty));
+        result_of_call(self.operator, attrs, types).is_some_and(fits)
     }
 
     /// Returns changes of attributes if the call holds with them.
     fn attributes(&self, changes: Changes) -> Option<Changes> {
         let is_written = changes.iter().all(|(_, value)| value.is_writable());
-        (is_written && self.holds(self.with(&changes)?, &self.types)).then_some(changes)
+        (is_written && self.holds(&self.with(&changes)?, &self.types)).then_some(changes)
     }
 
     /// Returns the edits that give attributes other values.
@@ -360,7 +353,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
                 let Some(edit) = number(self.view, arg, dtype) else { continue };
                 let mut types = self.types.clone();
                 types[position] = Type::from(TensorType::new([], dtype));
-                if self.holds(self.call.attrs.clone(), &types) {
+                if self.holds(&self.call.attrs, &types) {
                     return with_number(diagnostic, edit);
                 }
             }
@@ -381,7 +374,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
         let mut types = self.types.clone();
         let shape = [Dim::known(sizes[0]), Dim::known(rest)];
         types[0] = Type::from(TensorType::new(shape, tensor.dtype));
-        if !self.holds(self.call.attrs.clone(), &types) {
+        if !self.holds(&self.call.attrs, &types) {
             return diagnostic;
         }
         let range = self.view.range(data);

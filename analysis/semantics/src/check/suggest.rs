@@ -70,7 +70,7 @@ impl<'db> Suggestions<'db> {
 
     fn search(&self, among: NameSet, name: &str) -> Option<String> {
         let (db, module) = (self.db, self.module);
-        let types = || queries::module_types(db, module);
+        let types = queries::module_types(db, module);
         let near = match among {
             NameSet::Globals => {
                 let own = queries::module_scope(db, module).keys();
@@ -81,15 +81,10 @@ impl<'db> Suggestions<'db> {
             }
             NameSet::Operators => operators::nearest(name)?,
             NameSet::Constructors => {
-                let types = types();
-                let known = types.constructor_names().map(|name| name.as_str());
-                return similar::nearest(name, known).map(str::to_owned);
+                let constructors = types.adts().flat_map(|adt| &adt.constructors);
+                similar::nearest(name, constructors.map(|constructor| constructor.name.as_str()))?
             }
-            NameSet::Types => {
-                let types = types();
-                let known = types.adts().map(|adt| adt.name.as_str());
-                return similar::nearest(name, known).map(str::to_owned);
-            }
+            NameSet::Types => similar::nearest(name, types.adts().map(|adt| adt.name.as_str()))?,
             NameSet::Relations => {
                 let known = operators::all().filter_map(|operator| Some(operator.rule?.0));
                 similar::nearest(name, known)?

@@ -80,15 +80,6 @@ impl IntoIterator for Edits {
     }
 }
 
-impl<'e> IntoIterator for &'e Edits {
-    type Item = &'e Edit;
-    type IntoIter = std::slice::Iter<'e, Edit>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
 impl PartialEq for Edits {
     fn eq(&self, other: &Edits) -> bool {
         **self == **other

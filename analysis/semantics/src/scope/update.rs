@@ -271,7 +271,7 @@ fn binds(unit: &Unit, name: &Name) -> bool {
     unit.binders.iter().any(|binder| binder.name == *name)
 }
 
-fn binds_the_same(a: &Unit, b: &Unit) -> bool {
+pub(super) fn binds_the_same(a: &Unit, b: &Unit) -> bool {
     let is_end = |unit: &Unit| unit.kind == UnitKind::Header;
     is_end(a) == is_end(b)
         && a.binds == b.binds

@@ -10,7 +10,7 @@
 use rustc_hash::FxHashSet;
 use types::Step;
 
-use super::{declaration, result};
+use super::declaration;
 use crate::{
     body::*,
     diagnostic::{Flow, InDef},
@@ -161,7 +161,7 @@ fn called(view: &View<'_>, callee: ExprRef) -> Option<CalleeResult> {
         Expr::Global(name) => {
             let (def, from_prelude) = queries::global(view.db, view.module, name)?;
             let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
-            Some(CalleeResult::Def(view.place_in(def, result(&other)?)))
+            Some(CalleeResult::Def(view.place_in(def, other.result_range()?)))
         }
         _ => None,
     }

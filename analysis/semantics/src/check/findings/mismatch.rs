@@ -53,7 +53,7 @@ fn evidence(site: &Site<'_, '_, '_>, what: Mismatch, conflict: &Conflict) -> Opt
         Mismatch::Result { function, value } => {
             evidence.suspect = function.and_then(|id| cause::function_bound_to(view, unit, id));
             if function.is_none() {
-                cause.declared = cause::result(view).map(InDef::from);
+                cause.declared = view.result_range().map(InDef::from);
             }
             value
         }
@@ -147,7 +147,7 @@ fn diagnostic(site: &Site<'_, '_, '_>, what: Mismatch, types: Types<'_>) -> Opti
             if part != whole {
                 diagnostic = diagnostic.related(view.range(part), "this part differs");
             }
-            if let Some(at) = cause::result(view).filter(|_| function.is_none()) {
+            if let Some(at) = view.result_range().filter(|_| function.is_none()) {
                 diagnostic =
                     diagnostic.relate(Role::Alternative, at, "the result is declared here");
                 diagnostic = or_declare(view, diagnostic, at, found, "Change the result to");
@@ -244,7 +244,7 @@ fn branches(
 fn declared_type(view: &CheckView<'_, '_>, expr_ref: ExprRef) -> Option<TextRange> {
     match cause::declared_for(view, expr_ref.unit, expr_ref.expr) {
         Some(binding) => view.annotation_range(binding),
-        None => cause::result(view).filter(|_| view.unit(expr_ref.unit).fns.is_empty()),
+        None => view.result_range().filter(|_| view.unit(expr_ref.unit).fns.is_empty()),
     }
 }
 

@@ -8,7 +8,7 @@ use types::{AttrDefault, AttrField, AttrType, Type};
 use super::{Code, DefDiagnostic, Site};
 use crate::{
     body::*,
-    check::{check_view::CheckView, site::ProblemSite},
+    check::{check_view::CheckView, plural::listed, site::ProblemSite},
 };
 
 /// An operator as a value.
@@ -75,15 +75,6 @@ pub(in crate::check) fn of_call(
             diagnostic.fix(format!("Add {}", quoted.join(", ")), [edit])
         }
         _ => diagnostic,
-    }
-}
-
-/// Returns words as an enumeration: `a`, `a and b`, `a, b and c`.
-fn listed(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

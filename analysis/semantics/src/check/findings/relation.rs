@@ -37,7 +37,7 @@ fn evidence(site: &Site<'_, '_, '_>, reason: &Reason) -> Option<Evidence> {
         && unit.kind == UnitKind::Tail
         && unit.root.is_some_and(|root| flow::is_tail_of(unit, root, expr))
     {
-        cause.declared = cause::result(view).map(InDef::from);
+        cause.declared = view.result_range().map(InDef::from);
         cause.places.extend(cause.declared);
     }
     cause.values.clone_from(&reason.clash);

@@ -29,7 +29,9 @@ pub(super) fn report(site: &Site<'_, '_, '_>, name: &str) -> Option<DefDiagnosti
         let help = format!("`{local}` is a variable here; it needs its sigil");
         return Some(diagnostic.help(help).change(range, local));
     }
-    if let Some(call) = python_call_of(view, expr_ref) {
+    // A call in Python's notation, and by the name without the module: `softmax(%x, 1)`.
+    let meaning = view.call(expr_ref).and_then(|call| view.unit(expr_ref.unit).unqualified(call));
+    if let Some(call) = meaning.and_then(|meaning| meaning.call.as_ref()) {
         let diagnostic = python_call::report(range, call.operator.name);
         return Some(python_call::with_call(diagnostic, view, expr_ref.unit, call));
     }
@@ -85,11 +87,6 @@ fn name_of_other_languages(name: &str) -> Option<(&'static str, &'static str)> {
         "write" | "assign" => ("ref_write", "`ref_write` sets the value of a reference"),
         _ => return None,
     })
-}
-
-/// Returns the call of an operator in Python's notation, and by its name without the module: `softmax(%x, 1)`.
-fn python_call_of<'v>(view: &'v CheckView<'_, '_>, expr_ref: ExprRef) -> Option<&'v PythonCall> {
-    view.unit(expr_ref.unit).unqualified(view.call(expr_ref)?)?.call.as_ref()
 }
 
 /// Adds the fix for `float32(%n)`, a conversion.

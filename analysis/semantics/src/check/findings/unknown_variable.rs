@@ -43,10 +43,11 @@ pub(in crate::check) fn report(
         let message = format!("`{name}` is bound here, out of scope");
         return diagnostic.related(there, message);
     }
-    let mut candidates: Vec<Candidate<'_>> = visible(view, number, range).collect();
+    let mut candidates: Vec<LocalRef> = visible(view, number, range).collect();
+    let name_of = |binding: &LocalRef| view.binder(*binding).name.as_str();
     // `%a/` is a name that includes the slash.
     let trimmed = name.trim_end_matches('/');
-    if trimmed != name && candidates.iter().any(|known| known.name == trimmed) {
+    if trimmed != name && candidates.iter().any(|known| name_of(known) == trimmed) {
         diagnostic =
             diagnostic.help(format!("`/` is part of the name; put a space after `{trimmed}`"));
         // A division needs a right operand.
@@ -60,12 +61,12 @@ pub(in crate::check) fn report(
     }
     let bare = &name[1..];
     // Other letters for the same name: `%X` for `%x`.
-    let other_case = candidates.iter().find(|known| known.name.eq_ignore_ascii_case(name));
-    if let Some(Candidate { name: near, .. }) = other_case {
-        return diagnostic.help(format!("did you mean `{near}`?")).change(range, *near);
+    let mut names = candidates.iter().map(name_of);
+    if let Some(near) = names.find(|known| known.eq_ignore_ascii_case(name)) {
+        return diagnostic.help(format!("did you mean `{near}`?")).change(range, near);
     }
     if let Some((receiver, member)) = bare.split_once('.')
-        && candidates.iter().any(|known| known.name.strip_prefix('%') == Some(receiver))
+        && candidates.iter().any(|known| name_of(known).strip_prefix('%') == Some(receiver))
     {
         return member_of(view, diagnostic, range, receiver, member);
     }
@@ -84,26 +85,20 @@ pub(in crate::check) fn report(
         return diagnostic.help(missing);
     }
     for _ in 0..MAX_CANDIDATES {
-        let names = candidates.iter().map(|candidate| candidate.name);
+        let names = candidates.iter().map(name_of);
         let Some(near) = similar::nearest(name, names).map(str::to_owned) else { break };
         // The last one of a name hides those before.
-        let binding = candidates.iter().rev().find(|candidate| candidate.name == near);
-        if binding.is_some_and(|candidate| fits(view, number, free, candidate.binding)) {
+        let binding = candidates.iter().rev().find(|binding| name_of(binding) == near);
+        if binding.is_some_and(|&binding| fits(view, number, free, binding)) {
             return diagnostic.help(format!("did you mean `{near}`?")).change(range, near);
         }
-        candidates.retain(|candidate| candidate.name != near);
+        candidates.retain(|binding| name_of(binding) != near);
     }
     diagnostic
 }
 
 /// The maximum number of similar names whose types are tried at the uses of an unknown one.
 const MAX_CANDIDATES: usize = 4;
-
-/// A variable that is in scope at the use of an unknown one.
-struct Candidate<'v> {
-    name: &'v str,
-    binding: LocalRef,
-}
 
 /// Returns the help for the name of a graph variable in a gap of the numbers that TVM gives to the statements of a
 /// definition: the statement was lost when the text was copied.
@@ -227,19 +222,12 @@ fn member_of(
 }
 
 /// Returns the variables in scope at a use in a unit, in order. A name that is bound again occurs again.
-fn visible<'v>(
-    view: &'v View<'_>,
-    number: UnitId,
-    used: TextRange,
-) -> impl Iterator<Item = Candidate<'v>> {
-    let candidate = move |unit: UnitId, binder: BinderId| {
-        let binding = LocalRef { unit, binder };
-        Candidate { name: view.binder(binding).name.as_str(), binding }
-    };
+fn visible(view: &View<'_>, number: UnitId, used: TextRange) -> impl Iterator<Item = LocalRef> {
     let before = view.body.units().take_while(move |(unit, _)| *unit < number);
     let before = before.flat_map(move |(id, unit)| {
         let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-        params.iter().copied().chain(unit.binds).map(move |binder| candidate(id, binder))
+        let binders = params.iter().copied().chain(unit.binds);
+        binders.map(move |binder| LocalRef { unit: id, binder })
     });
     let own = view.unit(number);
     let inner = (0..own.binders.len() as u32).map(BinderId);
@@ -248,8 +236,8 @@ fn visible<'v>(
         own.binds != Some(binder) && range.end() <= used.start() && is_around(view, range, used)
     });
     // A binding whose name is missing has none.
-    let all = before.chain(inner.map(move |binder| candidate(number, binder)));
-    all.filter(|candidate| !candidate.name.is_empty())
+    let all = before.chain(inner.map(move |binder| LocalRef { unit: number, binder }));
+    all.filter(|binding| !view.binder(*binding).name.is_empty())
 }
 
 /// Returns true if the variable that is bound at `binder` is in scope at `used`, after it.

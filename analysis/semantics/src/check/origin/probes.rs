@@ -1,7 +1,7 @@
 //! Probes of type relations: arguments are changed one size at a time, to find the sizes that
 //! determine a size of the result.
 
-use types::{Dim, Relation, Type, probe};
+use types::{Dim, Type};
 
 use crate::{body::*, view::View};
 
@@ -22,8 +22,6 @@ pub(super) struct EqualSize {
 ///
 /// In `add(%a, %b)` of two `(4, 4)`, axis 1 of the result is axis 1 of both, and not axis 0.
 pub(super) fn decided_together(
-    relation: &Relation,
-    names: &'static [&'static str],
     inputs: &[Type],
     equal: &[EqualSize],
     own: usize,
@@ -35,7 +33,7 @@ pub(super) fn decided_together(
             let EqualSize { position, part, axis, .. } = equal[at];
             without[position] = erase(&without[position], part, axis);
         }
-        is_missed(&probe(relation, names, &without).1)
+        is_missed(&without)
     };
     let mut axes: Vec<usize> = equal.iter().map(|one| one.from_end).collect();
     axes.sort_by_key(|&axis| (axis != own, axis));
@@ -62,8 +60,6 @@ const MAX_UNKNOWN: usize = 64;
 /// them.
 pub(super) fn unknown_source(
     view: &View<'_>,
-    relation: &Relation,
-    names: &'static [&'static str],
     inputs: &[Type],
     arg: &dyn Fn(usize) -> ExprRef,
     result: &dyn Fn(&[Type]) -> Option<Dim>,
@@ -86,8 +82,7 @@ pub(super) fn unknown_source(
             for (axis, _) in shape.iter().enumerate().filter(|(_, size)| size.is_any()) {
                 let mut given = inputs.to_vec();
                 given[position] = with_size(input, part, axis, Dim::known(PROBE));
-                let (_, types) = probe(relation, names, &given);
-                match result(&types) {
+                match result(&given) {
                     Some(size) if size.is(PROBE) => return Some((source, axis, true)),
                     Some(size) if size.as_known().is_some() => {
                         changed.get_or_insert((source, axis, false));
