@@ -19,7 +19,7 @@ pub(crate) mod exprs;
 pub(crate) mod foreign;
 pub(crate) mod items;
 mod manual;
-mod mistakes;
+pub(crate) mod mistakes;
 pub(crate) mod params;
 pub(crate) mod patterns;
 mod printed;

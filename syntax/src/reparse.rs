@@ -24,7 +24,8 @@ use rowan::{NodeOrToken, TextRange, TextSize};
 use part::{Part, SyntaxElement, element_after, element_before, parent_of};
 
 use crate::{
-    Parse, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, directives, grammar,
+    Parse, SyntaxError, SyntaxErrorKind, SyntaxKind, SyntaxNode, SyntaxToken, directives,
+    grammar::{self, mistakes::MAX_LOOKAHEAD},
     input::Input,
     interner::Interner,
     lexer::{TensorTypes, lex},
@@ -179,6 +180,32 @@ impl Parse {
         })
     }
 
+    /// Returns true if there is an error at an opening bracket before the run, from which the parser may have looked for the
+    /// closing one in the run: `%x[` is a mistake up to the closing bracket if there is one.
+    fn has_bracket_before(&self, run: &Run) -> bool {
+        let is_before =
+            |e: &&SyntaxError| !e.kind.is_compat() && e.range.start() < run.range.start();
+        if !self.errors.iter().any(|e| is_before(&e)) {
+            return false;
+        }
+        let root = self.syntax();
+        let tokens = root.token_at_offset(run.range.start()).left_biased();
+        let tokens = std::iter::successors(tokens, SyntaxToken::prev_token);
+        let first = tokens.filter(|token| !token.kind().is_trivia()).take(MAX_LOOKAHEAD).last();
+        let start = first.map_or(TextSize::new(0), |token| token.text_range().start());
+        self.errors.iter().filter(is_before).filter(|e| e.range.end() >= start).any(|e| {
+            [e.range.start(), e.range.end()].into_iter().any(|at| {
+                let token = root.token_at_offset(at).right_biased();
+                let mut tokens = std::iter::successors(token, SyntaxToken::next_token);
+                let token = tokens.find(|token| !token.kind().is_trivia());
+                token.is_some_and(|token| {
+                    use SyntaxKind::{L_BRACE, L_BRACK, L_PAREN, LT};
+                    matches!(token.kind(), L_BRACK | L_PAREN | L_BRACE | LT)
+                })
+            })
+        })
+    }
+
     /// Returns true if a node follows the run, and an error about a missing token between the two may
     /// belong to it: such an error is reported after the previous token.
     fn may_miss_token(&self, run: &Run) -> bool {
@@ -277,7 +304,10 @@ impl Parse {
     }
 
     fn parse_run(&self, text: &dyn Source, edit: &Edit, run: &Run) -> Option<Parse> {
-        if self.may_miss_token(run) || self.has_error_across(run.range) {
+        if self.may_miss_token(run)
+            || self.has_error_across(run.range)
+            || self.has_bracket_before(run)
+        {
             return None;
         }
         let delta = edit.delta();

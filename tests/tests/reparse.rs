@@ -74,6 +74,23 @@ fn chain_of_pairs() -> String {
     (0..100).map(|i| format!("  %{i} = (%x, {i});\n")).collect()
 }
 
+/// `dx[` is a mistake up to the closing bracket, which an edit of a later definition can make the right one.
+#[test]
+fn brackets_before_an_edited_definition_are_closed_anew() {
+    const BINDING: &str = "let %y = %x; ";
+    let mut text = format!(
+        "def @f() {{ 1 }}\ndx[%a\ndef @g(%x: int32) -> int32 {{ {BINDING}%x }}\ndef @h() {{ 1 }}\n]\n"
+    );
+    let before = parse(&text);
+    let start = text.find(BINDING).expect("a binding") as u32;
+    let range = TextRange::at(start.into(), (BINDING.len() as u32).into());
+    let edit = Edit { range, insert: String::new() };
+    edit.apply(&mut text);
+    let (after, wanted) = (before.reparse(&text, &edit), parse(&text));
+    assert_eq!(format!("{:#?}", after.syntax()), format!("{:#?}", wanted.syntax()));
+    assert_eq!(sorted(&after), sorted(&wanted));
+}
+
 /// The bracket that is open in one definition is taken for one that the next definition closes.
 #[test]
 fn errors_across_an_edited_definition_are_reported_anew() {

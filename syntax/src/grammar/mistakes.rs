@@ -118,7 +118,7 @@ pub(super) fn begins_operand(p: &mut Parser<'_>, n: usize) -> bool {
 }
 
 /// The most tokens of a lookahead.
-pub(super) const MAX_LOOKAHEAD: usize = 256;
+pub(crate) const MAX_LOOKAHEAD: usize = 256;
 
 /// Returns the number of tokens from the `n`th one from here up to the bracket that closes the `open` ones before it and
 /// those after it, unless one of `stops` is in between. `brackets` are the opening and the closing ones.
