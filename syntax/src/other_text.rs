@@ -164,7 +164,7 @@ fn has_key(text: &str) -> bool {
     rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
 }
 
-/// What lines of other texts begin with, where that alone shows what the text is.
+/// The beginnings of lines by which texts of other kinds are recognised.
 const BEGINNINGS: &[(OtherText, &[&str])] = &[
     (OtherText::Bytecode, &["VM Function[", "VM Const[", "opcode, fields", "# reg file size"]),
     (OtherText::Tir, &["primfn(", "PrimFunc([", "// attr ["]),

@@ -561,7 +561,7 @@ mod tests {
         }
     }
 
-    /// What tiles would lose is computed in another way.
+    /// Planes whose sums tiles would round worse are left to the caller.
     #[test]
     fn elements_of_other_magnitudes_are_left_to_sums_of_products() {
         let sizes = sizes((16, 16), (14, 14), [1; 4]);
