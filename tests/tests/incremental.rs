@@ -200,6 +200,47 @@ fn findings_of_equal_statements_follow_a_header() {
     }
 }
 
+/// A parameter whose type has an error is inferred in another way than a name that refers to nothing.
+#[test]
+fn names_of_unknown_type_become_unknown_names() {
+    let mut text = "\
+type Rows[A] {
+  Empty,
+  Row(A, Rows[A]),
+}
+def @sum(%rows: Rows[Tensor[(8), float32]], %start: Tensor[(8), floatt]) -> Tensor[(8), float32] {
+  match (%rows) {
+    Empty => %start,
+    Row(%first, %rest) => @sum(%rest, add(%start, %first)),
+  }
+}
+"
+    .to_owned();
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let at = text.find("%start:").expect("a parameter");
+    for (before, after) in [("%start", "%sart"), ("%sart", "%start")] {
+        assert_as_from_scratch(&db, file, &text, before);
+        edited(&mut db, file, &mut text, at, before, after);
+        assert_as_from_scratch(&db, file, &text, after);
+    }
+}
+
+/// The type of a definition without parameters shows the kinds of its type parameters.
+#[test]
+fn kinds_of_type_parameters_follow_their_declaration() {
+    let mut text =
+        "def @none<s: Shape>() -> bool { True }\ndef @main() -> bool { @none() }\n".to_owned();
+    let mut db = Database::new();
+    let file = db.add_file(&text, ParseLimits::default());
+    let at = text.find(": Shape").expect("a kind");
+    for (before, after) in [(": Shape", ""), ("", ": BaseType"), (": BaseType", ": Shape")] {
+        assert_as_from_scratch(&db, file, &text, before);
+        edited(&mut db, file, &mut text, at, before, after);
+        assert_as_from_scratch(&db, file, &text, after);
+    }
+}
+
 /// `%t.0` is a variable of this name, or else a field of `%t`. Statements far below follow when either is bound or is no
 /// longer bound above them.
 #[test]

@@ -385,14 +385,17 @@ impl<'a> Infer<'a> {
         let (body, _) = self.bodies[at.body as usize];
         let unit = body.unit(at.unit);
         for binding in names {
-            let ty = binding.and_then(|binding| self.frozen(at.body, binding));
-            inputs.push(ty.cloned().unwrap_or(Type::Error));
+            // No known type is `_`: a name that refers to nothing is inferred in another way than one of unknown type.
+            let Some(binding) = binding else {
+                inputs.push(Type::Hole);
+                continue;
+            };
+            inputs.push(self.frozen(at.body, binding).cloned().unwrap_or(Type::Error));
         }
         if unit.features.contains(UnitFeatures::GLOBAL) {
             for (name, _) in unit.globals() {
                 let (mark, ty) = match self.env.global(name) {
                     Global::Known(ty) => (None, ty),
-                    // No known type is `_`.
                     Global::Written(ty) => (Some(Type::Hole), ty),
                     Global::Group(_) => (Some(Type::Hole), Type::Hole),
                     Global::Opaque => (Some(Type::Hole), Type::Error),

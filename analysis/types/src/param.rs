@@ -180,7 +180,8 @@ impl Param {
 
 impl PartialEq for Param {
     fn eq(&self, other: &Param) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.id() == other.id() && self.name() == other.name()
+        let parts = |param: &Param| (param.id(), param.kind());
+        Arc::ptr_eq(&self.0, &other.0) || parts(self) == parts(other) && self.name() == other.name()
     }
 }
 
