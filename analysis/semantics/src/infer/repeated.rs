@@ -64,8 +64,9 @@ pub(super) fn has_key(
     }
     unit.frees.len() <= inputs.len()
         && unit.frees.iter().zip(bindings).zip(inputs).all(|((free, binding), ty)| match ty {
+            _ if binding.is_none() => true,
             // `%t.0` is a projection, unless a variable of that name has a type.
-            Type::Error => !free.whole || binding.is_none(),
+            Type::Error => !free.whole,
             ty => !ty.flags().has(Flags::POLY.or(Flags::HOLE)),
         })
 }
