@@ -18,7 +18,7 @@ mod ty;
 mod type_def;
 mod variable;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use smol_str::SmolStr;
 use syntax::{
@@ -293,6 +293,8 @@ struct Lowerer {
     next_param: u32,
     /// The free names of the unit.
     frees: Names,
+    /// True if a variable of the unit so far has a name with a dot.
+    has_dotted_binder: bool,
     /// All graph variables of the unit so far, in scope or not.
     graphs: Names,
     /// Shared by the calls without attributes.
@@ -309,6 +311,7 @@ impl Lowerer {
         self.type_params.truncate(self.def_params);
         self.next_param = 0;
         self.frees.clear();
+        self.has_dotted_binder = false;
         self.graphs.clear();
     }
 
@@ -439,6 +442,8 @@ impl Lowerer {
                 // TVM prints `%y-malformed-ir` for a parameter that is bound twice, and `%y` for its
                 // uses.
                 let text = name.text();
+                // A name with dots consists of several tokens.
+                self.has_dotted_binder |= matches!(text, Cow::Owned(_));
                 (SmolStr::new(text.strip_suffix("-malformed-ir").unwrap_or(&text)), name.range())
             },
         );

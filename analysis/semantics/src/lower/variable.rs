@@ -53,11 +53,13 @@ impl Lowerer {
     /// Lowers `t.0`, or the printed name `%input.1`.
     pub(super) fn projection(&mut self, projection: ast::ProjExpr<'_>) -> ExprId {
         let range = projection.range();
-        let index = projection.index().and_then(|t| t.text().parse::<u32>().ok());
-        let tuple_node = projection.tuple();
+        let (digits, tuple_node) = (projection.index(), projection.tuple());
+        let index = digits.and_then(|t| t.text().parse::<u32>().ok());
         let mut whole = SmolStrBuilder::new();
-        if let Some(digits) = projection.index()
-            && tuple_node.is_some_and(|tuple| dotted_name(tuple, &mut whole).is_some())
+        if let Some(digits) = digits
+            && let Some(tuple) = tuple_node
+            && !self.is_bound_tuple(tuple)
+            && dotted_name(tuple, &mut whole).is_some()
         {
             let base = whole.clone().finish();
             whole.push('.');
@@ -80,6 +82,13 @@ impl Lowerer {
             Some(index) => self.push(range, Expr::Proj { tuple, index }),
             None => self.push(range, Expr::Missing),
         }
+    }
+
+    /// Returns true for a variable of the unit, if no variable of the unit has a name with a dot.
+    fn is_bound_tuple(&self, tuple: ast::Expr<'_>) -> bool {
+        let ast::Expr::LocalRef(local) = tuple else { return false };
+        let is_bound = |name: &str| self.scope.get(name, &self.unit.binders).is_some();
+        !self.has_dotted_binder && local.name().is_some_and(|name| is_bound(name.text()))
     }
 
     /// Lowers `%input.1` if neither `%input.1` nor `%input` is bound in the unit: resolution
