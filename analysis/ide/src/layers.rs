@@ -17,7 +17,9 @@ mod totals;
 
 use std::ops::Range;
 
+use salsa::SalsaValue;
 use semantics::{Db, SourceFile, modules};
+use strum::{EnumString, IntoStaticStr};
 use syntax::{Node, TextRange};
 use types::Type;
 
@@ -99,7 +101,8 @@ impl Layer {
 }
 
 /// A kind of evidence for a layer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Evidence {
     /// Names of weights or of places in the framework's program.
     Names,
@@ -114,17 +117,15 @@ pub enum Evidence {
 impl Evidence {
     /// Returns the name for programs.
     pub fn key(self) -> &'static str {
-        match self {
-            Evidence::Names => "names",
-            Evidence::Computation => "computation",
-            Evidence::Repeats => "repeats",
-            Evidence::Shapes => "shapes",
-        }
+        self.into()
     }
 }
 
 /// The evidence that is used.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, salsa::SalsaValue)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Default, Debug, SalsaValue, EnumString, IntoStaticStr,
+)]
+#[strum(serialize_all = "lowercase")]
 pub enum Grouping {
     /// No layers.
     Flat,
@@ -138,17 +139,12 @@ pub enum Grouping {
 impl Grouping {
     /// Returns the evidence with a name: `names`.
     pub fn parse(name: &str) -> Option<Grouping> {
-        let all = [Grouping::Flat, Grouping::Found, Grouping::Names];
-        all.into_iter().find(|grouping| grouping.key() == name)
+        name.parse().ok()
     }
 
     /// Returns the name in settings.
     pub fn key(self) -> &'static str {
-        match self {
-            Grouping::Flat => "flat",
-            Grouping::Found => "found",
-            Grouping::Names => "names",
-        }
+        self.into()
     }
 }
 

@@ -78,12 +78,7 @@ fn table(log: &Log, history: &History, out: &mut impl Write) -> std::io::Result<
         };
         let changes = step.changes.join(", ");
         let colon = if changes.is_empty() { "" } else { ": " };
-        writeln!(
-            out,
-            "      {} by {}{colon}{changes}",
-            step.kind.word(),
-            pass(log, stop.module + 1)
-        )?;
+        writeln!(out, "      {} by {}{colon}{changes}", step.kind, pass(log, stop.module + 1))?;
     }
     if let Some(last) = history.stops.last().filter(|_| history.is_gone) {
         let next = last.module + 1;

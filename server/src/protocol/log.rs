@@ -71,9 +71,10 @@ pub(crate) struct History {
 }
 
 /// What a pass did to an expression, in the order of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::Display)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub(crate) enum StepKind {
     Same,
     Changed,
@@ -96,19 +97,6 @@ impl StepKind {
             PairKind::Inlined => StepKind::Inlined,
             PairKind::Folded => StepKind::Folded,
             PairKind::Expanded => StepKind::Expanded,
-        }
-    }
-
-    /// Returns its name.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            StepKind::Same => "same",
-            StepKind::Changed => "changed",
-            StepKind::Fused => "fused",
-            StepKind::Unfused => "unfused",
-            StepKind::Inlined => "inlined",
-            StepKind::Folded => "folded",
-            StepKind::Expanded => "expanded",
         }
     }
 }

@@ -8,7 +8,8 @@ use super::steps::{Functions, Step, Steps};
 use crate::shapes::FunctionShapes;
 
 /// The kind of a layer.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum LayerKind {
     /// A part that names of the framework's program tell.
     Module,
@@ -71,36 +72,7 @@ pub enum LayerKind {
 impl LayerKind {
     /// Returns the name for programs: `transformer-block`.
     pub fn key(self) -> &'static str {
-        match self {
-            LayerKind::Module => "module",
-            LayerKind::Stage => "stage",
-            LayerKind::Block => "block",
-            LayerKind::Stem => "stem",
-            LayerKind::Input => "input",
-            LayerKind::Head => "head",
-            LayerKind::TransformerBlock => "transformer-block",
-            LayerKind::Attention => "attention",
-            LayerKind::FeedForward => "feed-forward",
-            LayerKind::ResidualBlock => "residual-block",
-            LayerKind::DenseLayer => "dense-layer",
-            LayerKind::DenseBlock => "dense-block",
-            LayerKind::Transition => "transition",
-            LayerKind::Branches => "branches",
-            LayerKind::FireModule => "fire-module",
-            LayerKind::SeparableConvolution => "separable-convolution",
-            LayerKind::InvertedBottleneck => "inverted-bottleneck",
-            LayerKind::Convolution => "convolution",
-            LayerKind::Convolutions => "convolutions",
-            LayerKind::Dense => "dense",
-            LayerKind::Products => "products",
-            LayerKind::PatchMerging => "patch-merging",
-            LayerKind::LstmCell => "lstm-cell",
-            LayerKind::GruCell => "gru-cell",
-            LayerKind::Embedding => "embedding",
-            LayerKind::Pooling => "pooling",
-            LayerKind::Normalization => "normalization",
-            LayerKind::Other => "other",
-        }
+        self.into()
     }
 
     /// Returns the name for people: `transformer block`.
