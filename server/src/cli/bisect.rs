@@ -22,7 +22,7 @@ use crate::{
             Bisection, ComparedModules, Difference, LogRuns, LonePasses, NoModuleRun, Obstacle,
             State, WrongPass, bisect, most_runs,
         },
-        compare::{Comparison, ComparisonSettings, Tolerances, candidates},
+        compare::{Comparison, ComparisonSettings, Errors, Tolerances, candidates},
     },
 };
 
@@ -358,7 +358,7 @@ impl Modules<'_> {
                         index: *at,
                         pass: pass(*at),
                         equal: it.is_equal,
-                        result: it.result.as_ref().map(report::JsonErrors::from),
+                        result: it.result,
                     },
                     Err(obstacle) => ModuleDocument::NotRun(NotRunDocument {
                         obstacle: ObstacleDocument::of(*at, obstacle),
@@ -378,7 +378,7 @@ impl Modules<'_> {
                             Ok(_) => "differs",
                             Err(_) => "cannot be run",
                         },
-                        result: found.ok().and_then(|it| Some(it.result.as_ref()?.into())),
+                        result: found.ok().and_then(|it| it.result),
                         reason: found.err().map(|reason| self.place_and_reason(at, reason)),
                     }
                 };
@@ -455,7 +455,7 @@ enum ModuleDocument<'d> {
         pass: Option<&'d str>,
         equal: bool,
         /// The error of the result; `null` if it has another type.
-        result: Option<report::JsonErrors>,
+        result: Option<Errors>,
     },
     NotRun(NotRunDocument<'d>),
 }

@@ -163,7 +163,7 @@ pub(crate) struct Document<'d> {
     /// The index of the first culprit among the pairs.
     first: Option<usize>,
     /// The error of the results; `null` if they have different types.
-    result: Option<JsonErrors>,
+    result: Option<Errors>,
     not_run: Vec<JsonNotRun<'d>>,
     /// What cannot be run in the modules `before` and `after`.
     stops: Vec<JsonStop<'d>>,
@@ -177,8 +177,8 @@ pub(crate) struct JsonPair<'d> {
     after: [usize; 2],
     operator: &'d str,
     /// `null` if a value of an ordinary run is not known.
-    accumulated: Option<JsonErrors>,
-    local: JsonErrors,
+    accumulated: Option<Errors>,
+    local: Errors,
     culprit: bool,
     /// The layers of the second module around the call, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -191,22 +191,6 @@ pub(crate) struct JsonPair<'d> {
     histogram: Option<Histogram>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<String>,
-}
-
-/// Errors in a document. An infinite one is `null`.
-#[derive(Serialize)]
-pub(crate) struct JsonErrors {
-    max_abs: f64,
-    max_rel: f64,
-    cosine: f64,
-    nan: u64,
-}
-
-impl From<&Errors> for JsonErrors {
-    fn from(errors: &Errors) -> JsonErrors {
-        let Errors { max_abs, max_rel, cosine, nan, .. } = *errors;
-        JsonErrors { max_abs, max_rel, cosine, nan }
-    }
 }
 
 /// Returns the document.
@@ -235,7 +219,7 @@ pub(crate) fn json<'d>(
         },
         pairs: comparison.pairs.iter().map(pair).collect(),
         first: comparison.pairs.iter().position(|compared| compared.is_culprit),
-        result: comparison.result.as_ref().map(JsonErrors::from),
+        result: comparison.result,
         not_run: not_run.collect(),
         stops: before.chain(after).collect(),
     }
@@ -252,8 +236,8 @@ fn json_pair<'d>(
         before: bytes(pair.before, a),
         after: bytes(pair.after, b),
         operator: &pair.operators.1,
-        accumulated: compared.accumulated.as_ref().map(JsonErrors::from),
-        local: (&compared.local).into(),
+        accumulated: compared.accumulated,
+        local: compared.local,
         culprit: compared.is_culprit,
         layers: b.layers_around(pair.after).iter().map(|part| part.name.as_str()).collect(),
         sample: calls.sample(compared.sample),
@@ -278,8 +262,7 @@ pub(crate) fn result_text(comparison: &Comparison) -> String {
         None if !comparison.is_complete() => "unknown".to_owned(),
         None => "another type".to_owned(),
         Some(errors) => {
-            let is_zero = errors.max_abs == 0.0 && errors.nan == 0;
-            let error = if is_zero { "equal".to_owned() } else { errors_text(errors) };
+            let error = if errors.is_zero() { "equal".to_owned() } else { errors_text(errors) };
             match comparison.is_equal {
                 true => error,
                 false if comparison.is_hidden() => format!("calls differ; result: {error}"),
@@ -489,10 +472,10 @@ struct JsonRecordNotRun<'c> {
 /// A recorded value and the call that computes it.
 #[derive(Serialize)]
 struct JsonRecordPair<'c> {
-    accumulated: JsonErrors,
+    accumulated: Errors,
     call: [usize; 2],
     culprit: bool,
-    local: JsonErrors,
+    local: Errors,
     name: &'c str,
     operator: &'c str,
 }
@@ -504,10 +487,10 @@ pub(crate) fn recorded_json<'c>(
     seed: u64,
 ) -> RecordedDocument<'c> {
     let pairs = comparison.pairs.iter().map(|pair| JsonRecordPair {
-        accumulated: (&pair.accumulated).into(),
+        accumulated: pair.accumulated,
         call: bytes(pair.call, shown),
         culprit: pair.is_culprit,
-        local: (&pair.local).into(),
+        local: pair.local,
         name: &pair.name,
         operator: pair.operator,
     });

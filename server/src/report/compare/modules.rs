@@ -3,10 +3,13 @@
 use serde::Serialize;
 use serde_json::json;
 
-use super::{JsonErrors, page::STYLES};
-use crate::report::{
-    escape::html as escaped,
-    page::{data, page},
+use super::page::STYLES;
+use crate::{
+    report::{
+        escape::html as escaped,
+        page::{data, page},
+    },
+    run::compare::Errors,
 };
 
 const SCRIPTS: [&str; 2] =
@@ -22,7 +25,7 @@ pub(crate) struct ModuleRow<'l> {
     /// `equal`, `differs` or `cannot be run`.
     pub(crate) state: &'static str,
     /// The error of its result; `null` if it has another type or is not known.
-    pub(crate) result: Option<JsonErrors>,
+    pub(crate) result: Option<Errors>,
     /// The reason that it cannot be run, after its place.
     pub(crate) reason: Option<String>,
 }

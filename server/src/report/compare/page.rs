@@ -7,7 +7,7 @@ use ide::{layers::FunctionLayers, shapes::FunctionShapes};
 use serde::Serialize;
 use syntax::TextRange;
 
-use super::{Calls, JsonErrors, error_overlays, human, stop_text};
+use super::{Calls, error_overlays, human, stop_text};
 use crate::{
     report::{
         diff::{ShownModule, change_text},
@@ -41,8 +41,8 @@ struct Row<'d> {
     operator: &'d str,
     /// The lines of both calls.
     lines: [u32; 2],
-    local: JsonErrors,
-    accumulated: Option<JsonErrors>,
+    local: Errors,
+    accumulated: Option<Errors>,
     culprit: bool,
     source: Option<String>,
     sample: Option<&'d str>,
@@ -57,8 +57,8 @@ struct Source {
     name: String,
     calls: usize,
     culprits: usize,
-    local: JsonErrors,
-    accumulated: Option<JsonErrors>,
+    local: Errors,
+    accumulated: Option<Errors>,
 }
 
 /// Returns the page. `shapes` are those of the second module, whose graphs have the colours of the errors.
@@ -120,8 +120,8 @@ fn row<'d>(
         at,
         operator: &pair.operators.1,
         lines: [line(pair.before, a), line(pair.after, b)],
-        local: (&compared.local).into(),
-        accumulated: compared.accumulated.as_ref().map(JsonErrors::from),
+        local: compared.local,
+        accumulated: compared.accumulated,
         culprit: compared.is_culprit,
         source: source_of(compared, calls, (a, b)),
         sample: calls.sample(compared.sample),
@@ -153,20 +153,14 @@ fn sources(
             groups.entry(name).or_default().push(compared);
         }
     }
-    let worst = |worst: Errors, next: Errors| match next.exceeds(&worst) {
-        true => next.with(worst),
-        false => worst.with(next),
-    };
     let source = |(name, pairs): (String, Vec<&PairComparison>)| Source {
         name,
         calls: pairs.len(),
         culprits: pairs.iter().filter(|pair| pair.is_culprit).count(),
-        local: (&pairs.iter().map(|pair| pair.local).fold(Errors::default(), worst)).into(),
+        local: pairs.iter().map(|pair| pair.local).fold(Errors::default(), Errors::or_worse),
         accumulated: pairs
             .iter()
-            .try_fold(Errors::default(), |all, pair| Some(worst(all, pair.accumulated?)))
-            .as_ref()
-            .map(JsonErrors::from),
+            .try_fold(Errors::default(), |all, pair| Some(all.or_worse(pair.accumulated?))),
     };
     groups.into_iter().map(source).collect()
 }

@@ -142,7 +142,7 @@ impl Verdict {
             ValueCategory::Culprit => format!("diverges by {size}"),
             ValueCategory::Inherited => format!("inherits {size}"),
             ValueCategory::Recovered => format!("differs by {size}, recovered later"),
-            ValueCategory::Tolerated | ValueCategory::NotRun if is_zero(shown) => String::new(),
+            ValueCategory::Tolerated | ValueCategory::NotRun if shown.is_zero() => String::new(),
             ValueCategory::Tolerated | ValueCategory::NotRun => format!("error {size}"),
         };
         Verdict { category, heat: heat(shown, category), note }
@@ -169,13 +169,9 @@ fn value_pair(
     }
 }
 
-fn is_zero(errors: &Errors) -> bool {
-    errors.max_abs == 0.0 && errors.nan == 0
-}
-
 /// Returns the heat of an error: 0 if there is none, 1 if it is tolerated, and more by its size relative to the values.
 fn heat(errors: &Errors, category: ValueCategory) -> u32 {
-    if is_zero(errors) {
+    if errors.is_zero() {
         return 0;
     }
     if category == ValueCategory::Tolerated {
@@ -195,13 +191,13 @@ fn hover(compared: &PairComparison, pair: &Pair, category: ValueCategory) -> Str
         ValueCategory::Culprit => "has an error of its own",
         ValueCategory::Inherited => "inherits the error of its operands",
         ValueCategory::Recovered => "has an error that later calls undo: the results agree",
-        ValueCategory::Tolerated if is_zero(&compared.local) && is_equal(compared) => {
+        ValueCategory::Tolerated if compared.local.is_zero() && is_equal(compared) => {
             "has the same value on both sides"
         }
         ValueCategory::Tolerated | ValueCategory::NotRun => "agrees within the tolerance",
     };
     let mut lines = vec![format!("{operator} {what}")];
-    if !is_zero(&compared.local) || !is_equal(compared) {
+    if !compared.local.is_zero() || !is_equal(compared) {
         let accumulated = compared.accumulated.as_ref();
         let accumulated = accumulated.map_or_else(|| "unknown".to_owned(), errors_text);
         lines.push(format!("- accumulated error: {accumulated}"));
@@ -221,7 +217,7 @@ fn hover(compared: &PairComparison, pair: &Pair, category: ValueCategory) -> Str
 }
 
 fn is_equal(compared: &PairComparison) -> bool {
-    compared.accumulated.as_ref().is_some_and(is_zero)
+    compared.accumulated.as_ref().is_some_and(Errors::is_zero)
 }
 
 /// Returns one mark for each line on which a pair starts that has an error or was not compared: that of the pair with

@@ -99,15 +99,12 @@ impl Comparison {
                 None => self.pairs.push(compared),
             }
         }
-        self.result = match (self.result, other.result) {
-            (Some(old), Some(new)) if new.exceeds(&old) => {
-                self.result_sample = sample;
-                Some(new.with(old))
-            }
-            (Some(old), Some(new)) => Some(old.with(new)),
-            // The results of one sample are not known.
-            _ => None,
-        };
+        // They are not known if those of one sample are not.
+        let results = self.result.zip(other.result);
+        if results.is_some_and(|(old, new)| new.exceeds(&old)) {
+            self.result_sample = sample;
+        }
+        self.result = results.map(|(old, new)| old.or_worse(new));
         self.is_equal &= other.is_equal;
         self.is_visible |= other.is_visible;
         let before = merged(&mut self.stops.0, other.stops.0);
@@ -138,16 +135,12 @@ fn merged(stops: &mut Vec<Stop>, more: Vec<Stop>) -> Vec<usize> {
 impl PairComparison {
     /// Adds the comparison of the same pair on another sample.
     fn merge(&mut self, other: PairComparison) {
-        self.accumulated = match (self.accumulated, other.accumulated) {
-            (Some(old), Some(new)) if new.exceeds(&old) => Some(new.with(old)),
-            (Some(old), Some(new)) => Some(old.with(new)),
-            _ => None,
-        };
+        let accumulated = self.accumulated.zip(other.accumulated);
+        self.accumulated = accumulated.map(|(old, new)| old.or_worse(new));
         // An error that is tolerated in one sample may be larger than one that is not in another.
-        let is_worse = match (self.is_culprit, other.is_culprit) {
-            (false, true) => true,
-            (true, false) => false,
-            _ => other.local.exceeds(&self.local),
+        let is_worse = match self.is_culprit == other.is_culprit {
+            true => other.local.exceeds(&self.local),
+            false => other.is_culprit,
         };
         if is_worse {
             self.local = other.local.with(self.local);

@@ -1,12 +1,13 @@
 //! Errors between values, and the tolerance of them.
 
 use interpreter::{SharedTensor, Tensor, Value};
+use serde::Serialize;
 use types::DataType;
 
 use super::exchange::MAX_LEAVES;
 
-/// The error between two values of the same form.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// The error between two values of the same form. In JSON, an infinite one is `null`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub(crate) struct Errors {
     /// The largest absolute difference; infinite if only one element is a number.
     pub(crate) max_abs: f64,
@@ -17,8 +18,10 @@ pub(crate) struct Errors {
     /// The number of elements of which exactly one is NaN.
     pub(crate) nan: u64,
     /// The largest finite element of the first value, without its sign; 0 for identical values.
+    #[serde(skip)]
     pub(crate) scale: f64,
     /// The position of the largest difference among the elements in row-major order.
+    #[serde(skip)]
     pub(crate) worst: u64,
 }
 
@@ -64,7 +67,7 @@ impl Errors {
     }
 
     /// Returns true if all elements are equal.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.max_abs == 0.0 && self.nan == 0
     }
 
@@ -81,11 +84,16 @@ impl Errors {
             ..self
         }
     }
+
+    /// Returns the larger of two errors, and what is worse in the other one.
+    pub(crate) fn or_worse(self, other: Errors) -> Errors {
+        if other.exceeds(&self) { other.with(self) } else { self.with(other) }
+    }
 }
 
 /// The number of elements by their error relative to the largest element: those that are equal, then those below
 /// 1e-8, 1e-7, … 1, and the others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(crate) struct Histogram([u64; BINS]);
 
 const BINS: usize = 11;
