@@ -253,8 +253,8 @@ pub(crate) fn values_of(
     setting: &ComparisonSettings<'_>,
 ) -> Result<(Value, Value), NotRun> {
     let setting = ComparisonSettings { keeps: true, ..setting.clone() };
-    let (_, mut seen) = run_both(sides, &[pair], (inputs, &setting), false)?;
-    let kept = seen.pop().flatten().and_then(|seen| seen.kept);
+    let (_, mut ran) = run_both(sides, &[pair], (inputs, &setting), false)?;
+    let kept = ran.seen.pop().flatten().and_then(|seen| seen.kept);
     kept.ok_or_else(|| NotRun::new("the calls were not computed on both sides"))
 }
 
@@ -284,22 +284,22 @@ pub(crate) fn compare_with(
     setting: &ComparisonSettings<'_>,
 ) -> Result<Comparison, NotRun> {
     let tolerances = setting.tolerances;
-    let (mut first, local) = run_both((before, after), pairs, (inputs, setting), true)?;
+    let (mut first, mut second) = run_both((before, after), pairs, (inputs, setting), true)?;
+    let (local, missing) = (second.seen, second.missing);
     // What is unknown was replaced.
     let is_exact = local.iter().flatten().all(|seen| seen.errors.is_zero())
-        && first.stops.0.is_empty()
-        && first.stops.1.is_empty();
-    let missing = std::mem::take(&mut first.missing);
-    let mut is_compensated = false;
-    let (last, mut accumulated) = match is_exact {
-        true => (first, None),
-        false => {
-            let (last, seen) = run_both((before, after), pairs, (inputs, setting), false)?;
-            is_compensated = compensates(&local, &seen) || !is_near(&first.values, &tolerances);
-            (last, Some(seen))
-        }
-    };
-    let (one, other) = &last.values;
+        && first.stops.is_empty()
+        && second.stops.is_empty();
+    let (mut is_compensated, mut accumulated) = (false, None);
+    if !is_exact {
+        let (last, ordinary) = run_both((before, after), pairs, (inputs, setting), false)?;
+        let is_near = is_near((&first.value, &second.value), &tolerances);
+        is_compensated = compensates(&local, &ordinary.seen) || !is_near;
+        first = last;
+        (second.value, second.stops) = (ordinary.value, ordinary.stops);
+        accumulated = Some(ordinary.seen);
+    }
+    let (one, other) = (&first.value, &second.value);
     let errors = Errors::between(one, other);
     let admits = |tolerance: Tolerance| errors.is_some_and(|errors| tolerance.admits(&errors));
     // A result is no more precise than the values that it is computed from.
@@ -343,16 +343,14 @@ pub(crate) fn compare_with(
     found.sort_by_key(|(sequence, _)| *sequence);
     let pairs: Vec<PairComparison> = found.into_iter().map(|(_, compared)| compared).collect();
     let is_equal = is_equal && !pairs.iter().any(|compared| compared.is_culprit);
-    let ComparisonRun { arguments, stops, .. } = last;
-    let result_sample = 0;
     Ok(Comparison {
         pairs,
         result: errors,
-        result_sample,
+        result_sample: 0,
         is_equal,
         is_visible: errors.is_some() && !is_close,
-        arguments,
-        stops,
+        arguments: first.arguments,
+        stops: (first.stops, second.stops),
         missing,
     })
 }
@@ -368,17 +366,9 @@ fn compensates(local: &[Option<PairErrors>], ordinary: &[Option<PairErrors>]) ->
 
 /// Returns true if two results agree. On the values of the first side, they differ if what follows the last pair makes
 /// up for an error.
-fn is_near((one, other): &(Value, Value), tolerances: &Tolerances) -> bool {
+fn is_near((one, other): (&Value, &Value), tolerances: &Tolerances) -> bool {
     let errors = Errors::between(one, other);
     errors.is_some_and(|errors| tolerances.between(one, other, false).admits(&errors))
-}
-
-/// The results of a run of both sides.
-struct ComparisonRun {
-    values: (Value, Value),
-    arguments: Arguments,
-    stops: (Vec<Stop>, Vec<Stop>),
-    missing: FxHashMap<usize, MissingValue>,
 }
 
 /// The result of the run of the first side.
@@ -401,7 +391,7 @@ fn run_both(
     pairs: &[CallPair],
     (inputs, setting): (&Inputs, &ComparisonSettings<'_>),
     replaces: bool,
-) -> Result<(ComparisonRun, Vec<Option<PairErrors>>), NotRun> {
+) -> Result<(FirstRun, SecondRun), NotRun> {
     let exchange = Exchange::default();
     let begin = Instant::now();
     let ran = thread::scope(|scope| {
@@ -421,21 +411,13 @@ fn run_both(
                 return Err(NotRun::new(format!("no thread can be started: {error}")));
             }
         };
-        let ended = NotRun::new("the run ended without a result");
-        let first = first.join().unwrap_or(Err(ended))?;
-        let ended = NotRun::new("the run ended without a result");
-        let second = second.join().unwrap_or(Err(ended))?;
+        let ended = || NotRun::new("the run ended without a result");
+        let first = first.join().unwrap_or_else(|_| Err(ended()))?;
+        let second = second.join().unwrap_or_else(|_| Err(ended()))?;
         Ok((first, second))
     });
     tracing::debug!(time = ?begin.elapsed(), replaces, "both sides have run");
-    let (first, second) = ran?;
-    let ran = ComparisonRun {
-        values: (first.value, second.value),
-        arguments: first.arguments,
-        stops: (first.stops, second.stops),
-        missing: second.missing,
-    };
-    Ok((ran, second.seen))
+    ran
 }
 
 /// Returns what `work` does, or its panic as a message.

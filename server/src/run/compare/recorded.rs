@@ -104,8 +104,7 @@ pub(crate) fn compare_recorded(
             };
             let (local, arguments, _) = run(true)?;
             let (ordinary, _, stops) = run(false)?;
-            let found = combined(&records.names, &assigned, local, &ordinary, arguments);
-            Ok(RecordedComparison { stops, ..found })
+            Ok(combined(&records.names, assigned, local, &ordinary, (arguments, stops)))
         })
     })
 }
@@ -113,10 +112,10 @@ pub(crate) fn compare_recorded(
 /// Combines the two runs.
 fn combined(
     names: &[String],
-    assigned: &RecordAssignment,
+    assigned: RecordAssignment,
     local: FxHashMap<usize, RecordComparison>,
     ordinary: &FxHashMap<usize, RecordComparison>,
-    arguments: Arguments,
+    (arguments, stops): (Arguments, Vec<Stop>),
 ) -> RecordedComparison {
     let mut not_compared = Vec::new();
     let mut pairs = Vec::new();
@@ -125,7 +124,9 @@ fn combined(
         let (Some(seen), Some(Ok(errors))) = (local.get(&record), outcome) else {
             let reason = match outcome {
                 Some(Err(reason)) => reason.clone(),
-                _ if assigned.is_named(record) => "its call was not computed".to_owned(),
+                _ if assigned.records.values().any(|known| *known == record) => {
+                    "its call was not computed".to_owned()
+                }
                 _ => "no call or binding has this name".to_owned(),
             };
             not_compared.push((name.clone(), reason));
@@ -145,14 +146,8 @@ fn combined(
     pairs.sort_by_key(|(sequence, _)| *sequence);
     let pairs: Vec<RecordedPair> = pairs.into_iter().map(|(_, pair)| pair).collect();
     let is_equal = !pairs.is_empty() && !pairs.iter().any(|pair| pair.is_culprit);
-    RecordedComparison {
-        pairs,
-        not_compared,
-        ambiguous: assigned.ambiguous.clone(),
-        stops: Vec::new(),
-        is_equal,
-        arguments,
-    }
+    let RecordAssignment { ambiguous, .. } = assigned;
+    RecordedComparison { pairs, not_compared, ambiguous, stops, is_equal, arguments }
 }
 
 /// Recorded values, which are read when they are compared.
@@ -256,12 +251,6 @@ struct RecordAssignment {
     records: FxHashMap<TextRange, usize>,
     /// What is said of names that do not decide.
     ambiguous: Vec<String>,
-}
-
-impl RecordAssignment {
-    fn is_named(&self, record: usize) -> bool {
-        self.records.values().any(|known| *known == record)
-    }
 }
 
 /// Finds the calls of records: by the name of the binding or the span, or else by the operator and the order.
