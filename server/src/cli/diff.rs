@@ -11,7 +11,7 @@ use ide::{
     layers::{FunctionLayers, Grouping, structure_by_layer},
     shapes::FunctionShapes,
 };
-use semantics::{Database, Def, DefKind, Diagnostic, Setup, SourceFile};
+use semantics::{Diagnostic, Setup};
 use syntax::{LineIndex, TextSize};
 use types::{Release, Releases};
 
@@ -28,7 +28,7 @@ use crate::{
         shapes::MergedShapes,
         stderr,
     },
-    run::{arguments::no_function, compare::Side},
+    run::{compare::Side, execute::Selection},
 };
 
 /// The arguments of `diff`.
@@ -221,7 +221,9 @@ impl PreparedModule {
             return Err(PreparationError::Syntax(Box::new(error)));
         }
         if let Some(name) = name {
-            check_function(db, file, name, side)?;
+            Selection::Named(name)
+                .find(db, file)
+                .map_err(|message| format!("{}: {message}", escape::terminal(&side.name)))?;
         }
         let nothing = || "there is nothing to compare".to_owned();
         let module = semantics::module(db, file, 0).ok_or_else(nothing)?;
@@ -324,21 +326,4 @@ pub(super) fn shown<'t>(
 /// Normalises a name: `main` is `@main`.
 pub(super) fn global(name: &str) -> String {
     format!("@{}", name.trim_start_matches('@'))
-}
-
-fn check_function(
-    db: &Database,
-    file: SourceFile,
-    name: &str,
-    side: &NamedModule,
-) -> Result<(), String> {
-    let is_function = |def: &Def<'_>| def.kind(db) == DefKind::Fn;
-    let names: Vec<&str> = semantics::all_defs(db, file)
-        .filter(is_function)
-        .map(|def| def.name(db).as_str())
-        .collect();
-    match names.contains(&name) {
-        true => Ok(()),
-        false => Err(format!("{}: {}", escape::terminal(&side.name), no_function(name, &names))),
-    }
 }
