@@ -71,12 +71,6 @@ struct Module {
     comparand: Option<Comparand>,
 }
 
-/// The module in which an expression is selected.
-struct SelectedModule {
-    module: Module,
-    analyzer: Analyzer,
-}
-
 impl History {
     /// Returns the history of the smallest expression at `offset` in the module with index `start`. The
     /// name of a variable, at its binding or where it is used, denotes its value.
@@ -84,16 +78,15 @@ impl History {
     /// # Errors
     /// No expression is at the offset, or a module cannot be read.
     pub(crate) fn of(log: &Log, start: usize, offset: TextSize) -> Result<History, String> {
-        let own = SelectedModule::of(log, start)?;
+        let mut own = Module::of(log, start)?;
+        let analyzer = own.analyse();
         // Comparing the module with itself pairs every expression.
-        let itself = own.module.comparand.clone();
-        let ranges: Vec<TextRange> =
-            pairs(own.module.comparand.clone(), itself).iter().map(|pair| pair.after).collect();
-        let Some(range) = own.expression(&ranges, offset) else {
-            let (line, column) = own.module.position(offset);
+        let pairs = pairs(own.comparand.clone(), own.comparand.clone());
+        let ranges: Vec<TextRange> = pairs.iter().map(|pair| pair.after).collect();
+        let Some(range) = own.expression(&analyzer, &ranges, offset) else {
+            let (line, column) = own.position(offset);
             return Err(format!("there is no expression at line {line}, column {column}"));
         };
-        let SelectedModule { module: own, analyzer } = own;
         drop(analyzer);
         let walk = |is_back| Walk { log, start, is_back }.follow(own.clone(), range);
         let (before, after) = rayon::join(|| walk(true), || walk(false));
@@ -108,20 +101,37 @@ impl History {
     }
 }
 
-impl SelectedModule {
-    fn of(log: &Log, number: usize) -> Result<SelectedModule, String> {
-        let mut module = Module::of(log, number)?;
-        let mut analyzer = Analyzer::default();
-        analyzer.parse(&module.text.text);
-        module.comparand = comparand(&analyzer);
-        Ok(SelectedModule { module, analyzer })
+impl Module {
+    fn of(log: &Log, number: usize) -> Result<Module, String> {
+        let text = log.module(number, format!("{}#{number}", log.path))?;
+        Ok(Module { lines: LineIndex::new(&text.text), text, comparand: None })
     }
 
-    /// Returns the range of the expression that an offset selects.
-    fn expression(&self, ranges: &[TextRange], offset: TextSize) -> Option<TextRange> {
-        let mut offset = offset;
+    /// Analyses the module.
+    fn analyse(&mut self) -> Analyzer {
+        let mut analyzer = Analyzer::default();
+        analyzer.parse(&self.text.text);
+        let (db, file) = analyzer.database();
+        self.comparand = semantics::module(db, file, 0).map(|module| Comparand::new(db, module));
+        analyzer
+    }
+
+    /// Analyses the module for comparisons, unless that has been done.
+    fn prepare(&mut self) {
+        if self.comparand.is_none() {
+            self.analyse();
+        }
+    }
+
+    /// Returns the range of the expression that an offset selects. The analyzer has analysed the module.
+    fn expression(
+        &self,
+        analyzer: &Analyzer,
+        ranges: &[TextRange],
+        mut offset: TextSize,
+    ) -> Option<TextRange> {
         for _ in 0..MAX_ALIASES {
-            match self.binding(offset) {
+            match self.binding(analyzer, offset) {
                 Some(Binding::Value(value)) => {
                     let inside = ranges.iter().filter(|range| value.contains_range(**range));
                     match inside.max_by_key(|range| range.len()) {
@@ -142,11 +152,11 @@ impl SelectedModule {
     }
 
     /// Returns the binding of the variable whose name is at an offset.
-    fn binding(&self, offset: TextSize) -> Option<Binding> {
-        let (db, file) = self.analyzer.database();
+    fn binding(&self, analyzer: &Analyzer, offset: TextSize) -> Option<Binding> {
+        let (db, file) = analyzer.database();
         let place = place_at(db, file, offset)?;
         let (Symbol::Local(_), own) = place.symbol(db)? else { return None };
-        let rest = self.module.text.text.get((own.end() + place.start(db)).into()..);
+        let rest = self.text.text.get((own.end() + place.start(db)).into()..);
         if rest.is_some_and(|rest| rest.starts_with('.')) {
             // A projection is a separate expression.
             return None;
@@ -165,35 +175,6 @@ impl SelectedModule {
             None => Binding::Other(name.start()),
         })
     }
-}
-
-/// Returns what comparisons need of the module that was parsed.
-fn comparand(analyzer: &Analyzer) -> Option<Comparand> {
-    let (db, file) = analyzer.database();
-    Some(Comparand::new(db, semantics::module(db, file, 0)?))
-}
-
-/// Returns the pairs of corresponding expressions of two modules that were analysed.
-fn pairs(before: Option<Comparand>, after: Option<Comparand>) -> Vec<Pair> {
-    let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
-    let found = diff::compare_prepared(before, after, &Options::default());
-    found.functions.into_iter().flat_map(|function| function.pairs).collect()
-}
-
-impl Module {
-    fn of(log: &Log, number: usize) -> Result<Module, String> {
-        let text = log.module(number, format!("{}#{number}", log.path))?;
-        Ok(Module { lines: LineIndex::new(&text.text), text, comparand: None })
-    }
-
-    /// Analyses the module, unless that has been done.
-    fn analyse(&mut self) {
-        if self.comparand.is_none() {
-            let mut analyzer = Analyzer::default();
-            analyzer.parse(&self.text.text);
-            self.comparand = comparand(&analyzer);
-        }
-    }
 
     fn position(&self, offset: TextSize) -> (u32, u32) {
         let at = self.lines.line_column(offset, Encoding::Utf32);
@@ -210,6 +191,13 @@ impl Module {
             text: line.chars().take(LONGEST).collect(),
         }
     }
+}
+
+/// Returns the pairs of corresponding expressions of two modules that were analysed.
+fn pairs(before: Option<Comparand>, after: Option<Comparand>) -> Vec<Pair> {
+    let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
+    let found = diff::compare_prepared(before, after, &Options::default());
+    found.functions.into_iter().flat_map(|function| function.pairs).collect()
 }
 
 /// The stops and steps of a walk, and true if it ended at a module without a counterpart.
@@ -252,13 +240,13 @@ impl Walk<'_> {
                     Step { kind: StepKind::Same, changes: Vec::new() }
                 }
                 None => {
-                    rayon::join(|| own.analyse(), || other.analyse());
+                    rayon::join(|| own.prepare(), || other.prepare());
                     let after = ahead.as_mut().and_then(|(_, after)| after.as_mut().ok());
                     let differs = |after: &&mut Module| after.text.text != other.text.text;
                     let mut after = after.filter(differs);
                     let (found, ()) = rayon::join(
                         || self.pair(own.comparand.take(), other.comparand.clone(), range),
-                        || after.iter_mut().for_each(|after| after.analyse()),
+                        || after.iter_mut().for_each(|after| after.prepare()),
                     );
                     let Some(pair) = found else { return Ok((stops, steps, true)) };
                     range = if self.is_back { pair.before } else { pair.after };
@@ -375,12 +363,13 @@ def @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]) {
     /// What the texts show contradicts nothing that the comparison of the modules finds.
     #[test]
     fn texts_show_what_the_comparison_finds() {
-        let analysed = |text: &str| {
+        let analysed = |text: &str| -> Option<Comparand> {
             let mut analyzer = Analyzer::default();
             analyzer.parse(text);
             let (db, file) = analyzer.database();
             let is_valid = semantics::first_syntax_error(db, file).is_none();
-            is_valid.then(|| comparand(&analyzer)).flatten()
+            let module = semantics::module(db, file, 0).filter(|_| is_valid)?;
+            Some(Comparand::new(db, module))
         };
         let own = analysed(TEXT).expect("a module");
         let itself = pairs(Some(own.clone()), Some(own.clone()));
