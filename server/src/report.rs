@@ -21,7 +21,7 @@ use std::{
 pub(crate) use human::{excerpt, human};
 pub(crate) use machine::{github, json_line, json_tokens, json_types};
 use semantics::{Diagnostic, Severity};
-use syntax::{LineIndex, Parse};
+use syntax::{LineIndex, Parse, TextRange};
 use types::Releases;
 
 /// A checked file and its diagnostics.
@@ -63,6 +63,12 @@ impl CheckReport {
     pub(crate) fn lines(&self) -> &LineIndex {
         self.lines.get_or_init(|| LineIndex::new(&self.text))
     }
+}
+
+/// Returns the lines of a range: `12–40`.
+fn line_range(range: TextRange, lines: &LineIndex) -> String {
+    let (first, last) = (lines.line_at(range.start()) + 1, lines.line_at(range.end()) + 1);
+    if first == last { first.to_string() } else { format!("{first}–{last}") }
 }
 
 /// The totals of several files.

@@ -5,10 +5,10 @@ use ide::{
     words,
 };
 use serde::Serialize;
-use syntax::{Encoding, LineIndex, TextRange};
+use syntax::{LineIndex, TextRange};
 use types::Type;
 
-use super::columns::aligned;
+use super::{columns::aligned, line_range};
 
 /// The layers of a file: `relay-analyzer layers --format json`.
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ pub(crate) fn tree(functions: &[FunctionLayers], lines: &LineIndex) -> String {
     let is_any_structured = functions.iter().any(|function| !function.layers.is_empty());
     for function in functions.iter().filter(|f| !is_any_structured || !f.layers.is_empty()) {
         let calls = words::number(function.calls as u64);
-        let place = line_range(&[function.range], lines);
+        let place = line_range(function.range, lines);
         rows.push([function.name.clone(), calls, place, String::new()]);
         add(&function.layers, "", lines, &mut rows);
     }
@@ -88,10 +88,11 @@ fn add(layers: &[Layer], indent: &str, lines: &LineIndex, rows: &mut Vec<[String
     for (at, layer) in layers.iter().enumerate() {
         let is_last = at + 1 == layers.len();
         let (branch, next) = if is_last { ("└ ", "  ") } else { ("├ ", "│ ") };
+        let whole = layer.ranges.iter().copied().reduce(TextRange::cover);
         rows.push([
             format!("{indent}{branch}{}", layer.title()),
             words::number(layer.calls() as u64),
-            line_range(&layer.ranges, lines),
+            whole.map_or_else(String::new, |whole| line_range(whole, lines)),
             layer.result.as_ref().map(result).unwrap_or_default(),
         ]);
         add(&layer.layers, &format!("{indent}{next}"), lines, rows);
@@ -111,15 +112,5 @@ fn result(ty: &Type) -> String {
             None => String::new(),
         },
         other => words::bounded(other, 40).0,
-    }
-}
-
-/// Returns the lines from the first range to the last one: `12–40`.
-fn line_range(ranges: &[TextRange], lines: &LineIndex) -> String {
-    let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return String::new() };
-    let line = |offset| lines.line_column(offset, Encoding::Utf32).line + 1;
-    match (line(first.start()), line(last.end())) {
-        (start, end) if start == end => start.to_string(),
-        (start, end) => format!("{start}–{end}"),
     }
 }

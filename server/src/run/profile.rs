@@ -16,7 +16,7 @@ use semantics::{Db, ExprRef, SourceFile, View, body::Expr};
 use syntax::{TextRange, TextSize};
 
 use super::failure::Places;
-use crate::protocol;
+use crate::{protocol, report::columns::aligned};
 
 /// The number of bindings in a table.
 const MAX_ROWS: usize = 20;
@@ -234,9 +234,9 @@ impl Profile {
         };
         let rows = self.rows(db);
         let head = ["binding", "operator", "at", "in", "calls", "time", "", "MACs", "bytes"];
-        let mut cells = vec![head.map(str::to_owned).to_vec()];
+        let mut cells = vec![head.map(str::to_owned)];
         for row in rows.iter().take(MAX_ROWS) {
-            cells.push(vec![
+            cells.push([
                 row.binding.clone(),
                 row.operator.to_owned(),
                 places.name(row.place),
@@ -265,9 +265,9 @@ impl Profile {
                 continue;
             }
             let head = [what, "calls", "time", "", "MACs", "bytes"];
-            let mut cells = vec![head.map(str::to_owned).to_vec()];
+            let mut cells = vec![head.map(str::to_owned)];
             for (name, part) in groups.iter().take(MAX_ROWS) {
-                cells.push(vec![
+                cells.push([
                     name.clone(),
                     words::number(part.calls),
                     words::duration(part.time),
@@ -380,17 +380,7 @@ fn bindings(db: &dyn Db, file: SourceFile) -> HashMap<TextRange, String> {
 }
 
 /// Aligns cells in columns with two spaces between them, from column `right` on to the right.
-fn columns(rows: &[Vec<String>], right: usize) -> String {
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..count).map(width).collect();
-    let mut out = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, &width))| {
-            if at >= right { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-        });
-        out += cells.collect::<Vec<_>>().join("  ").trim_end();
-        out.push('\n');
-    }
-    out
+fn columns<const N: usize>(rows: &[[String; N]], right: usize) -> String {
+    let is_right: [bool; N] = std::array::from_fn(|at| at >= right);
+    aligned(rows, &is_right, "  ", None).iter().map(|line| format!("{line}\n")).collect()
 }

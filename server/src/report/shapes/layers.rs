@@ -1,9 +1,10 @@
 //! The totals of layers, as a table and as CSV.
 
 use ide::shapes::{Amount, FunctionShapes, LayerTotal};
-use syntax::{LineIndex, TextRange};
+use syntax::LineIndex;
 
 use super::{columns, csv_amount, csv_rows, nonzero, summary, tables, unknowns};
+use crate::report::line_range;
 
 /// Formats a table of layers per function, with the totals below.
 pub(crate) fn layer_table(
@@ -41,11 +42,6 @@ pub(super) fn by_layer(
         ]);
     }
     columns(&cells, [false, true, true, true, true, false], width)
-}
-
-fn line_range(range: TextRange, lines: &LineIndex) -> String {
-    let (first, last) = (lines.line_at(range.start()) + 1, lines.line_at(range.end()) + 1);
-    if first == last { first.to_string() } else { format!("{first}–{last}") }
 }
 
 /// Formats the layers of all functions as CSV by RFC 4180.

@@ -1,7 +1,7 @@
 //! The shape report as a table for terminals and as CSV.
 
 use ide::{
-    shapes::{Amount, FunctionShapes, Group, Row},
+    shapes::{Amount, FunctionShapes, Row},
     words,
 };
 use rustc_hash::FxHashSet;
@@ -96,7 +96,10 @@ fn totals(function: &FunctionShapes, width: Option<usize>) -> String {
         }
         let head = [format!("by {what}"), "calls".into(), "MACs".into(), "bytes".into()];
         let mut cells = vec![head];
-        cells.extend(groups.iter().map(|group| group_cells(function, group)));
+        cells.extend(groups.iter().map(|group| {
+            let (macs, bytes) = (nonzero(function, &group.macs), function.bytes(&group.bytes));
+            [group.name.clone(), words::number(group.count), macs, bytes]
+        }));
         out += &columns(&cells, [false, true, true, true], width);
     }
     if !function.by_layer.is_empty() {
@@ -109,15 +112,6 @@ fn totals(function: &FunctionShapes, width: Option<usize>) -> String {
     });
     out.extend(undefined);
     out
-}
-
-fn group_cells(function: &FunctionShapes, group: &Group) -> [String; 4] {
-    [
-        group.name.clone(),
-        ide::words::number(group.count),
-        nonzero(function, &group.macs),
-        function.bytes(&group.bytes),
-    ]
 }
 
 /// Formats the rows of all functions as CSV by RFC 4180.
