@@ -103,8 +103,8 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     if fused > 0 {
         let wrappers = |side| pairs().filter(|pair| replaces::is_wrapper(pair, side)).count();
         let (then, now) = (wrappers(Sides::Before), wrappers(Sides::After));
-        let calls = count(fused, "call", "calls");
-        let functions = |number| count(number, "fused function", "fused functions");
+        let calls = count(fused, "call");
+        let functions = |number| count(number, "fused function");
         parts.push(match (now, then) {
             (0, then) => format!("{} became {calls}", functions(then)),
             (now, 0) => format!("{calls} became {}", functions(now)),
@@ -124,38 +124,28 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
         }
     }
     if expanded.0 > 0 {
-        let calls = count(expanded.0, "call was", "calls were");
-        parts.push(format!("{calls} expanded to {}", expanded.1));
+        let were = if expanded.0 == 1 { "was" } else { "were" };
+        parts.push(format!("{} {were} expanded to {}", count(expanded.0, "call"), expanded.1));
     }
     if combined.0 > 0 {
-        let calls = count(combined.1, "call was", "calls were");
-        parts.push(format!("{calls} combined into {}", combined.0));
+        let were = if combined.1 == 1 { "was" } else { "were" };
+        parts.push(format!("{} {were} combined into {}", count(combined.1, "call"), combined.0));
     }
-    let mut tell = |number: usize, one: &str, several: &str, what: &str| {
-        if number > 0 {
-            parts.push(format!("{} {what}", count(number, one, several)));
-        }
-    };
-    tell(calls(PairKind::Inlined), "call", "calls", "moved into or out of functions");
-    tell(
-        pairs().filter(|p| p.kind == PairKind::Changed).count(),
-        "expression",
-        "expressions",
-        "changed",
-    );
-    tell(
-        pairs().filter(|p| p.kind == PairKind::Folded).count(),
-        "expression",
-        "expressions",
-        "folded into others",
-    );
-    tell(open().map(|f| f.removed.len()).sum(), "expression", "expressions", "removed");
-    tell(open().map(|f| f.added.len()).sum(), "expression", "expressions", "added");
+    let of_kind = |kind: PairKind| pairs().filter(|pair| pair.kind == kind).count();
     let gone = diff.functions.iter().filter(|f| f.after.is_none() && !is_part(f)).count();
     let new = diff.functions.iter().filter(|f| f.before.is_none() && !is_part(f)).count();
-    tell(gone, "function", "functions", "removed");
-    tell(new, "function", "functions", "added");
-    tell(diff.types.len(), "data type", "data types", "changed");
+    let counts = [
+        (calls(PairKind::Inlined), "call", "moved into or out of functions"),
+        (of_kind(PairKind::Changed), "expression", "changed"),
+        (of_kind(PairKind::Folded), "expression", "folded into others"),
+        (open().map(|f| f.removed.len()).sum(), "expression", "removed"),
+        (open().map(|f| f.added.len()).sum(), "expression", "added"),
+        (gone, "function", "removed"),
+        (new, "function", "added"),
+        (diff.types.len(), "data type", "changed"),
+    ];
+    let told = counts.into_iter().filter(|(number, ..)| *number > 0);
+    parts.extend(told.map(|(number, noun, what)| format!("{} {what}", count(number, noun))));
     match parts.len() {
         0 => "the modules differ in the functions called or in their order".to_owned(),
         1 => format!("{}; nothing else changed", parts[0]),
@@ -163,8 +153,9 @@ pub(crate) fn headline(diff: &ModuleDiff) -> String {
     }
 }
 
-pub(super) fn count(number: usize, one: &str, several: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { several })
+/// Formats a number with a noun.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn is_part(function: &FunctionDiff) -> bool {
