@@ -32,10 +32,15 @@ use std::{
 };
 
 use ::types::Release;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use anstream::ColorChoice;
+use clap::{
+    Args, CommandFactory, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
 use interpreter::Limits;
 use semantics::Diagnostic;
 use serde::Serialize;
+use syntax::format::Style;
 
 use crate::{
     input::Input,
@@ -55,28 +60,30 @@ struct Cli {
     #[arg(long, global = true, hide = true)]
     stdio: bool,
     /// Colour of the output
-    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
-    color: Color,
+    #[arg(long, global = true, value_parser = one_of(COLORS), default_value = "auto",
+        value_name = "WHEN")]
+    color: ColorChoice,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
+/// Values of an argument: their names, what the help says of each, and what they stand for.
+type Choices<T> = &'static [(&'static str, &'static str, T)];
 
-impl From<Color> for anstream::ColorChoice {
-    fn from(color: Color) -> anstream::ColorChoice {
-        match color {
-            Color::Auto => anstream::ColorChoice::Auto,
-            Color::Always => anstream::ColorChoice::Always,
-            Color::Never => anstream::ColorChoice::Never,
-        }
-    }
+const COLORS: Choices<ColorChoice> = &[
+    ("auto", "On a terminal, unless `NO_COLOR` is set", ColorChoice::Auto),
+    ("always", "Always", ColorChoice::Always),
+    ("never", "Never", ColorChoice::Never),
+];
+
+const STYLES: Choices<Style> = &[
+    ("tvm", "The output of TVM, byte for byte", Style::Tvm),
+    ("reading", "Long headers with one parameter per line, long calls wrapped", Style::Reading),
+];
+
+/// Parses an argument with some values of a type of another crate.
+fn one_of<T: Copy + Send + Sync + 'static>(all: Choices<T>) -> impl TypedValueParser<Value = T> {
+    let names = all.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    let find = |name: String| all.iter().find(|one| one.0 == name).map(|one| one.2);
+    PossibleValuesParser::new(names).try_map(move |name| find(name).ok_or("unknown value"))
 }
 
 /// The help on the exit codes of a command that writes a file.
@@ -260,8 +267,8 @@ struct FmtArgs {
     #[arg(long, conflicts_with = "check")]
     diff: bool,
     /// The style [default: that of `relay.toml`, or tvm]
-    #[arg(long, value_enum)]
-    style: Option<FmtStyle>,
+    #[arg(long, value_parser = one_of(STYLES))]
+    style: Option<Style>,
     #[command(flatten)]
     settings: SettingsArgs,
     #[command(flatten)]
@@ -363,23 +370,6 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FmtStyle {
-    /// The output of TVM, byte for byte
-    Tvm,
-    /// Long headers with one parameter per line, long calls wrapped
-    Reading,
-}
-
-impl From<FmtStyle> for syntax::format::Style {
-    fn from(style: FmtStyle) -> syntax::format::Style {
-        match style {
-            FmtStyle::Tvm => syntax::format::Style::Tvm,
-            FmtStyle::Reading => syntax::format::Style::Reading,
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RunFormat {
     /// Arrays in the format of numpy, with their types
     Human,
@@ -452,7 +442,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    anstream::ColorChoice::from(cli.color).write_global();
+    cli.color.write_global();
     // On a terminal the bare name prints the help; an editor opens a pipe.
     if cli.command.is_none() && !cli.stdio && std::io::stdin().is_terminal() {
         // A failure to write cannot be reported.

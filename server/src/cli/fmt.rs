@@ -2,8 +2,6 @@
 
 use std::{io::Write, path::Path};
 
-use syntax::format::Style;
-
 use super::{
     Failure, FmtArgs, Outcome, fix::unified, named_files, report_problem, reported,
     settings::FileSettings,
@@ -34,7 +32,7 @@ fn format(
     args: &FmtArgs,
     out: &mut impl Write,
 ) -> Result<Outcome, Failure> {
-    let style = args.style.map(Style::from).or(project.style).unwrap_or_default();
+    let style = args.style.or(project.style).unwrap_or_default();
     let input = input::read(path, args.reading.max_code_in(project))?;
     let is_stdin = path.as_os_str() == "-";
     let shown = escape::terminal(&input.path);

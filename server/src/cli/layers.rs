@@ -6,7 +6,9 @@ use clap::{Args, ValueEnum};
 use ide::layers::Grouping;
 use syntax::LineIndex;
 
-use super::{CodeLimit, Failure, Outcome, diff::global, shapes::checked, write_json};
+use super::{
+    Choices, CodeLimit, Failure, Outcome, diff::global, one_of, shapes::checked, write_json,
+};
 use crate::{
     analyzer::Analyzer,
     input,
@@ -22,8 +24,8 @@ pub(super) struct LayersArgs {
     #[arg(long, value_name = "@NAME")]
     function: Option<String>,
     /// The evidence for layers
-    #[arg(long, value_enum, default_value = "names")]
-    layers: Evidence,
+    #[arg(long, value_parser = one_of(EVIDENCE), default_value = "names")]
+    layers: Grouping,
     /// The output format
     #[arg(long, value_enum, default_value = "tree")]
     format: LayersFormat,
@@ -31,15 +33,11 @@ pub(super) struct LayersArgs {
     reading: CodeLimit,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Evidence {
-    /// None: only functions
-    Flat,
-    /// What is computed, and what repeats itself
-    Found,
-    /// Names of weights and places in the framework's program as well
-    Names,
-}
+const EVIDENCE: Choices<Grouping> = &[
+    ("flat", "None: only functions", Grouping::Flat),
+    ("found", "What is computed, and what repeats itself", Grouping::Found),
+    ("names", "Names of weights and places in the framework's program as well", Grouping::Names),
+];
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LayersFormat {
@@ -51,17 +49,12 @@ enum LayersFormat {
 
 pub(super) fn run(args: &LayersArgs) -> Result<Outcome, Failure> {
     let input = input::read(&args.path, args.reading.max_code())?;
-    let grouping = match args.layers {
-        Evidence::Flat => Grouping::Flat,
-        Evidence::Found => Grouping::Found,
-        Evidence::Names => Grouping::Names,
-    };
     let name = args.function.as_deref().map(global);
     let mut analyzer = Analyzer::default();
     let (outcome, functions) =
         checked(&mut analyzer, &input, "layers may be missing", |analyzer| {
             let (db, file) = analyzer.database();
-            let mut functions = ide::layers::layers(db, file, grouping).clone();
+            let mut functions = ide::layers::layers(db, file, args.layers).clone();
             functions.retain(|function| name.as_ref().is_none_or(|name| function.name == *name));
             functions
         })?;
