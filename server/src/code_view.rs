@@ -15,7 +15,7 @@ use std::{
 use ide::edit::line_break;
 use semantics::metadata::Metadata;
 use weights::{
-    CONSTANT, FileText, FoldedLine, Module, ModuleFile, ReadError, Section, Split, Stamp, Weights,
+    CONSTANT, FileText, FoldedLine, Module, ModuleFile, Section, Split, Stamp, Weights,
     drop_entries, folded_line, is_folded, split,
 };
 
@@ -93,12 +93,6 @@ impl From<io::Error> for Refusal {
     }
 }
 
-impl From<ReadError> for Refusal {
-    fn from(error: ReadError) -> Refusal {
-        Refusal::File(error.to_string())
-    }
-}
-
 impl From<WriteError> for Refusal {
     fn from(error: WriteError) -> Refusal {
         match error {
@@ -110,7 +104,7 @@ impl From<WriteError> for Refusal {
 
 /// Reads a file with a section.
 pub(crate) fn module_of(file: ModuleFile) -> Result<Module, Refusal> {
-    let module = Module::read(file)?;
+    let module = Module::read(file).map_err(io::Error::other)?;
     let section = module.outline.text();
     match section.is_empty() || is_folded(section) {
         true => Err(Refusal::NoSection),
@@ -176,11 +170,6 @@ pub(crate) fn view_of(text: &str) -> Result<ViewText<'_>, Refusal> {
         return Err(Refusal::AfterSection);
     }
     Ok(ViewText { code, line: Some(FoldedLine::parse(section)) })
-}
-
-/// Returns the code of a text in which one line replaces the section.
-pub(crate) fn code_of(text: &str) -> Result<&str, Refusal> {
-    view_of(text).map(|view| view.code)
 }
 
 /// The section of a file that is written after changed code.

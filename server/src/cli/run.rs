@@ -89,7 +89,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Outcome, Failure> {
     let profile = args.profile.then(Profile::default);
     let mut observer = TerminalObserver::new(is_human, bindings, args.inputs.random, profile);
     if faulty {
-        observer.keep_values(file, &text);
+        observer.values.keep(file, &text);
     }
     let ran = execute(&prepared, || Ok(inputs), &mut observer);
     let (profile, observed) = observer.into_parts();

@@ -201,6 +201,7 @@ impl Notation {
 }
 
 /// Collects the text of a block together with its places.
+#[derive(Default)]
 pub(super) struct Builder {
     text: String,
     segments: Vec<Segment>,
@@ -209,10 +210,6 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    pub(super) fn new() -> Builder {
-        Builder { text: String::new(), segments: Vec::new(), start: None, end: 0 }
-    }
-
     /// Extends the range of the block in the host.
     pub(super) fn cover(&mut self, start: usize, end: usize) {
         self.start.get_or_insert(start);

@@ -26,7 +26,7 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
                 let line = text[..range.start].rfind('\n').map_or(0, |at| at + 1);
                 let rest = text[range.start..].find('\n');
                 let first = rest.map_or(text.len(), |length| range.start + length + 1);
-                let mut builder = Builder::new();
+                let mut builder = Builder::default();
                 builder.cover(first, first);
                 open = Some((builder, indentation(&text[line..range.start])));
             }

@@ -55,7 +55,7 @@ fn source(text: &str, source: &str) -> Result<Block, serde_json::Error> {
         true => serde_json::from_str(source)?,
         false => vec![serde_json::from_str(source)?],
     };
-    let mut builder = Builder::new();
+    let mut builder = Builder::default();
     for line in lines {
         // The decoder knows the surrogate pairs; only the length of each escape is found here.
         let decoded: String = serde_json::from_str(line.get())?;

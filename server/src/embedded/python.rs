@@ -236,7 +236,7 @@ fn decode(literal: &Literal<'_>, builder: &mut Builder) -> bool {
 /// Returns the block of literals; `None` if their text is not known before the program runs.
 fn block(joined: &JoinedLiterals<'_>) -> Option<Block> {
     let first = joined.literals.first()?;
-    let mut builder = Builder::new();
+    let mut builder = Builder::default();
     let is_known =
         joined.literals.iter().all(|literal| literal.is_plain && decode(literal, &mut builder));
     let notation = Notation::Literal {
@@ -252,7 +252,7 @@ fn cell(text: &str) -> Option<Block> {
     let line = text.split_inclusive('\n').next().unwrap_or_default();
     let rest = line.strip_prefix(CELL_MAGIC)?;
     rest.starts_with(|c: char| c.is_whitespace()).then(|| {
-        let mut builder = Builder::new();
+        let mut builder = Builder::default();
         builder.cover(line.len(), text.len());
         builder.verbatim(&text[line.len()..], line.len());
         builder.finish(Notation::Lines { prefix: String::new() })

@@ -80,13 +80,6 @@ impl Keep {
             }
         }
     }
-
-    fn rules(&self) -> Option<Rules> {
-        match self {
-            Keep::Tvm(rules) => Some(*rules),
-            _ => None,
-        }
-    }
 }
 
 impl fmt::Display for Keep {
@@ -162,17 +155,15 @@ impl Judge {
     /// # Errors
     /// The message if it does not show what is kept, or cannot be run.
     pub(super) fn new(setting: JudgeSettings, text: &str) -> Result<(Judge, Verdict), String> {
-        let rules = setting.keep.rules().unwrap_or(setting.rules);
+        let (mut rules, mut code, mut folder) = (setting.rules, None, None);
+        match &setting.keep {
+            Keep::Tvm(own) => rules = *own,
+            Keep::Code(own) => code = Some(*own),
+            Keep::Command(_) => folder = Some(Scratch::new("reduce")?),
+            Keep::Fails | Keep::Nan | Keep::Differs(_) | Keep::Ask => {}
+        }
         let setup = Setup { rules, ..Setup::default() };
         let analyzer = Analyzer::new(&Options { setup, ..Options::default() });
-        let folder = match &setting.keep {
-            Keep::Command(_) => Some(Scratch::new("reduce")?),
-            _ => None,
-        };
-        let code = match &setting.keep {
-            Keep::Code(code) => Some(*code),
-            _ => None,
-        };
         let mut judge = Judge {
             setting,
             analyzer,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use interpreter::{Fault, FaultKind, Step};
+use interpreter::{Fault, FaultKind};
 use semantics::{Database, Def, Diagnostic, SourceFile};
 use syntax::{LineIndex, TextRange};
 
@@ -97,15 +97,10 @@ fn limit_of(kind: FaultKind) -> Option<&'static str> {
 
 /// Returns the message with the arguments of the operator.
 pub(crate) fn message(fault: &Fault) -> String {
-    match given(fault) {
-        Some(given) => format!("{} (arguments: {given})", fault.message),
-        None => fault.message.clone(),
+    match fault.arguments.is_empty() {
+        true => fault.message.clone(),
+        false => format!("{} (arguments: {})", fault.message, fault.arguments.join(", ")),
     }
-}
-
-/// Returns the types of the arguments, as in `Tensor[(2, 3), float32], int32`.
-fn given(fault: &Fault) -> Option<String> {
-    (!fault.arguments.is_empty()).then(|| fault.arguments.join(", "))
 }
 
 /// The files of a backtrace with their names and lines.
@@ -158,14 +153,12 @@ impl<'a> Places<'a> {
             let run = fault.trace[at..end].iter().take_while(|next| *next == step).count();
             let again = if run > 1 { format!(", {run} times") } else { String::new() };
             let called = if at == 0 { "in" } else { "called in" };
-            out += &format!("  {called} {}{}{again}\n", step.function, self.at(step));
+            let place = step.place.map(|place| format!(" at {}", self.name(place)));
+            let place = place.unwrap_or_default();
+            out += &format!("  {called} {}{place}{again}\n", step.function);
             at += run.max(1);
         }
         out
-    }
-
-    fn at(&mut self, step: &Step) -> String {
-        step.place.map_or_else(String::new, |place| format!(" at {}", self.name(place)))
     }
 
     /// Converts a failure to the type of the protocol. `range` is its place in the document.

@@ -22,7 +22,8 @@ pub(crate) struct TerminalObserver {
     seed: Option<u64>,
     progress: Option<Progress>,
     bound: u64,
-    values: BoundValues,
+    /// The values of variables before an error at which the run stops.
+    pub(crate) values: BoundValues,
 }
 
 impl TerminalObserver {
@@ -35,11 +36,6 @@ impl TerminalObserver {
     ) -> TerminalObserver {
         let values = BoundValues::default();
         TerminalObserver { profile, is_shown, total, seed, progress: None, bound: 0, values }
-    }
-
-    /// Keeps the values of the variables of a file, for a run that stops at an error.
-    pub(crate) fn keep_values(&mut self, file: SourceFile, text: &str) {
-        self.values.keep(file, text);
     }
 
     /// Removes the progress and returns the profile and the values that were kept.

@@ -71,16 +71,10 @@ fn largest(values: &[f64], count: usize) -> Vec<(usize, f64)> {
 
 /// Converts an offset in row-major order to indices.
 fn position(mut at: usize, shape: &[usize]) -> Vec<usize> {
-    let mut indices: Vec<usize> = shape
-        .iter()
-        .rev()
-        .map(|&size| {
-            let index = at % size.max(1);
-            at /= size.max(1);
-            index
-        })
-        .collect();
-    indices.reverse();
+    let mut indices = vec![0; shape.len()];
+    for (index, size) in indices.iter_mut().zip(shape).rev() {
+        (*index, at) = (at % size.max(&1), at / size.max(&1));
+    }
     indices
 }
 

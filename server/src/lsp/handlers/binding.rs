@@ -89,7 +89,7 @@ fn claims(document: &Url) -> Claims {
 fn text(snapshot: &Snapshot, uri: &Url) -> Result<Arc<String>> {
     let document = snapshot.document(uri)?;
     let views = &snapshot.session.code_views;
-    let code = code_view::code_of(&document.text);
+    let code = code_view::view_of(&document.text).map(|view| view.code);
     if views.known(uri).is_none() || matches!(code, Err(Refusal::OwnSection)) {
         return Ok(document.text.collected().clone());
     }
