@@ -31,7 +31,8 @@ use std::{
     thread,
 };
 
-use session::{Session, SessionEvent};
+use session::Session;
+use stop::SessionEvent;
 use transport::Output;
 
 use crate::report::stderr;

@@ -27,7 +27,7 @@ use super::{
     edits::Edits,
     evaluator::Evaluator,
     position::Position,
-    stop::{Exception, Goal, Order, Reason, Report, Stop, Target},
+    stop::{Exception, Goal, Order, Reason, Report, SessionEvent, Stop, Target},
 };
 use crate::run::{arguments::Arguments, execute::RunObserver, failure, summary::Summary};
 
@@ -71,7 +71,7 @@ pub(super) struct Debugger<'s> {
     shared: &'s RunControl,
     evaluator: Evaluator,
     orders: Receiver<Order>,
-    reports: Sender<Report>,
+    reports: Sender<SessionEvent>,
     breakpoints: Breakpoints,
     goal: Goal,
     now: Position,
@@ -112,7 +112,7 @@ impl<'s> Debugger<'s> {
     pub(super) fn new(
         shared: &'s RunControl,
         evaluator: Evaluator,
-        (orders, reports): (Receiver<Order>, Sender<Report>),
+        (orders, reports): (Receiver<Order>, Sender<SessionEvent>),
         goal: Goal,
         seed: Option<u64>,
     ) -> Debugger<'s> {
@@ -202,7 +202,7 @@ impl<'s> Debugger<'s> {
     /// Sends a line to the console.
     pub(super) fn print(&self, text: String, place: Option<TextRange>) {
         // Fails if the session has ended.
-        let _ = self.reports.send(Report::Line { text, place });
+        let _ = self.reports.send(SessionEvent::Report(Report::Line { text, place }));
     }
 
     fn place(&self, calls: &Calls<'_>) -> Option<TextRange> {
@@ -236,7 +236,7 @@ impl<'s> Debugger<'s> {
         self.retains = true;
         let moment = (self.now, self.edits.clone());
         let stop = Stop::new(reason, calls, self.evaluator.file(), moment);
-        if self.reports.send(Report::Stopped(stop)).is_err() {
+        if self.reports.send(SessionEvent::Report(Report::Stopped(stop))).is_err() {
             return Flow::End;
         }
         loop {

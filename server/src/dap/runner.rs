@@ -16,7 +16,7 @@ use super::{
     evaluator::Evaluator,
     program::Program,
     protocol::LaunchArguments,
-    stop::{Goal, Order, Report},
+    stop::{Goal, Order, Report, SessionEvent},
 };
 use crate::{
     allocator, panics,
@@ -80,7 +80,7 @@ pub(super) fn start(
     launch: LaunchArguments,
     shared: Arc<RunControl>,
     orders: Receiver<Order>,
-    reports: Sender<Report>,
+    reports: Sender<SessionEvent>,
 ) -> std::io::Result<()> {
     let work = move || {
         let end = reports.clone();
@@ -92,7 +92,7 @@ pub(super) fn start(
         let (text, code) =
             panics::caught(run).unwrap_or_else(|panicked| (panicked.message("this run"), 2));
         // Fails if the session has ended.
-        let _ = end.send(Report::Ended { text, code });
+        let _ = end.send(SessionEvent::Report(Report::Ended { text, code }));
     };
     thread::Builder::new().name("run".into()).stack_size(STACK).spawn(work).map(|_| ())
 }
@@ -102,7 +102,7 @@ fn run(
     evaluator: &Evaluator,
     launch: &LaunchArguments,
     shared: &RunControl,
-    channels: (Receiver<Order>, Sender<Report>),
+    channels: (Receiver<Order>, Sender<SessionEvent>),
 ) -> (String, i64) {
     let program = evaluator.program();
     let prepared = match prepared(program, launch.function.as_deref(), program.limits.clone()) {

@@ -28,7 +28,7 @@ use super::{
         StoppedEvent, Thread,
     },
     runner,
-    stop::{Goal, Order, Reason, Report, Stop},
+    stop::{Goal, Order, Reason, Report, SessionEvent, Stop},
     stopped::StoppedRun,
     transport::{Input, Output},
     variables::ArgumentLines,
@@ -41,13 +41,6 @@ const TENSOR: &str = "relay/tensor";
 const THREAD: i64 = 1;
 /// The longest label of a target, in characters.
 const MAX_LABEL: usize = 80;
-/// What a session waits for.
-pub(super) enum SessionEvent {
-    /// A message of the client, or its end.
-    Input(Input),
-    /// A report of the run.
-    Report(Report),
-}
 
 /// The answer to a request.
 type Answer = Result<Option<Body>, String>;
@@ -303,21 +296,8 @@ impl Session {
             return;
         }
         let (orders, from_session) = channel();
-        let (reports, from_run) = channel();
-        let to_self = self.to_self.clone();
-        let forward = move || {
-            for report in from_run {
-                // Fails if the session has ended.
-                if to_self.send(SessionEvent::Report(report)).is_err() {
-                    return;
-                }
-            }
-        };
-        let started = std::thread::Builder::new().name("reports".into()).spawn(forward);
-        let shared = self.shared.clone();
-        let started =
-            started.and_then(|_| runner::start(evaluator, launch, shared, from_session, reports));
-        match started {
+        let (shared, to_self) = (self.shared.clone(), self.to_self.clone());
+        match runner::start(evaluator, launch, shared, from_session, to_self) {
             Ok(()) => self.run = Some(orders),
             Err(error) => {
                 self.report(Report::Ended {

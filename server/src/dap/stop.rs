@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use semantics::SourceFile;
 use syntax::TextRange;
 
-use super::{edits::Edits, position::Position};
+use super::{edits::Edits, position::Position, transport::Input};
 
 /// The number of innermost calls that a stop shows.
 const MAX_INNER: usize = 500;
@@ -141,6 +141,14 @@ pub(super) enum Order {
     Goto { serial: u64, place: TextRange },
     /// Replaces the value of a variable of a call with a number of calls inside of it.
     Set { inner: usize, name: TextRange, value: Value },
+}
+
+/// What a session waits for.
+pub(super) enum SessionEvent {
+    /// A message of the client, or its end.
+    Input(Input),
+    /// A report of the run.
+    Report(Report),
 }
 
 /// What a run tells the session.
