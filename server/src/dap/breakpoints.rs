@@ -8,8 +8,8 @@ use syntax::{TextRange, TextSize};
 
 use super::{
     evaluator::{Evaluator, variables_in},
-    program::{Positions, Program},
-    protocol::{BreakpointState, FunctionBreakpoint, SourceBreakpoint},
+    program::Program,
+    protocol::{BreakpointState, WantedBreakpoint},
 };
 
 /// The largest number of breakpoints of each kind.
@@ -23,6 +23,29 @@ pub(super) struct Breakpoint {
     pub(super) hits: Option<HitCondition>,
     /// The text of a logpoint, which does not stop.
     pub(super) log: Option<String>,
+}
+
+impl Breakpoint {
+    /// Creates a breakpoint with the conditions of the client.
+    ///
+    /// # Errors
+    /// The message for a hit condition of another form.
+    fn new(id: i64, wanted: &WantedBreakpoint) -> Result<Breakpoint, String> {
+        let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+        let hits = given(&wanted.hit_condition).as_deref().map(HitCondition::parse).transpose()?;
+        let (condition, log) = (given(&wanted.condition), given(&wanted.log_message));
+        Ok(Breakpoint { id, condition, hits, log })
+    }
+
+    /// Returns its expressions: its condition, and those in the braces of its text.
+    fn expressions(&self) -> impl Iterator<Item = &str> {
+        let pieces = self.log.as_deref().map(pieces).unwrap_or_default();
+        let in_log = pieces.into_iter().filter_map(|piece| match piece {
+            Piece::Expression(text) => Some(text),
+            Piece::Text(_) => None,
+        });
+        self.condition.as_deref().into_iter().chain(in_log)
+    }
 }
 
 /// Compares the number of times that a breakpoint was reached with that of its condition.
@@ -127,10 +150,7 @@ impl Breakpoints {
     /// Records that breakpoints were set.
     fn changed(&mut self, evaluator: &Evaluator) {
         self.version += 1;
-        let texts: Vec<String> = self
-            .everywhere()
-            .flat_map(|one| conditions(one.condition.as_deref(), one.log.as_deref()))
-            .collect();
+        let texts: Vec<&str> = self.everywhere().flat_map(Breakpoint::expressions).collect();
         self.pinned = match texts.is_empty() {
             true => Arc::default(),
             false => Arc::new(evaluator.named_anywhere(&texts)),
@@ -140,45 +160,41 @@ impl Breakpoints {
     /// Sets the breakpoints of the file, and returns where they are.
     pub(super) fn set(
         &mut self,
-        wanted: &[SourceBreakpoint],
-        program: &Program,
+        wanted: &[WantedBreakpoint],
         evaluator: &Evaluator,
-        positions: Positions,
         next_id: &mut i64,
     ) -> Vec<BreakpointState> {
         self.before.clear();
         self.calls.clear();
         self.bound.clear();
         let wanted = wanted.iter().take(MAX);
-        let states =
-            wanted.map(|one| self.place(one, program, evaluator, positions, next_id)).collect();
+        let states = wanted.map(|one| self.place(one, evaluator, next_id)).collect();
         self.changed(evaluator);
         states
     }
 
     fn place(
         &mut self,
-        wanted: &SourceBreakpoint,
-        program: &Program,
+        wanted: &WantedBreakpoint,
         evaluator: &Evaluator,
-        positions: Positions,
         next_id: &mut i64,
     ) -> BreakpointState {
         *next_id += 1;
+        let program = evaluator.program();
         let source = Some(program.source());
         let mut state = BreakpointState { id: *next_id, source, ..BreakpointState::default() };
         let at_column = wanted.column.map(|column| (wanted.line, column));
-        let calls = at_column.map(|at| calls_at(program, at, positions)).unwrap_or_default();
+        let calls = at_column.map(|at| calls_at(program, at)).unwrap_or_default();
         let point = match calls.first() {
             Some(&range) => Some(Point { range, kind: PointKind::Result }),
-            None => point_at(program, (wanted.line, wanted.column), positions),
+            None => point_at(program, (wanted.line, wanted.column)),
         };
         let Some(point) = point else {
             let text = "there is no binding or result in this line or after it";
             state.message = Some(text.to_owned());
             return state;
         };
-        let (line, column) = program.position(point.range.start(), positions);
+        let (line, column) = program.position(point.range.start());
         (state.line, state.column) = (Some(line), Some(column));
         if line != wanted.line {
             let what = match point.kind {
@@ -189,12 +205,12 @@ impl Breakpoints {
             state.message =
                 Some(format!("moved to {what}: nothing is evaluated in line {}", wanted.line));
         }
-        let texts = conditions(wanted.condition.as_deref(), wanted.log_message.as_deref());
-        let checked = texts.iter().try_for_each(|text| evaluator.check(text, point.range));
-        let hits = wanted.hit_condition.as_deref().filter(|text| !text.trim().is_empty());
-        let hits = hits.map(HitCondition::parse).transpose();
-        let hits = match checked.and(hits) {
-            Ok(hits) => hits,
+        let breakpoint = Breakpoint::new(state.id, wanted).and_then(|breakpoint| {
+            breakpoint.expressions().try_for_each(|text| evaluator.check(text, point.range))?;
+            Ok(breakpoint)
+        });
+        let breakpoint = match breakpoint {
+            Ok(breakpoint) => breakpoint,
             Err(message) => {
                 state.message = Some(message);
                 return state;
@@ -206,7 +222,7 @@ impl Breakpoints {
             _ => None,
         };
         let names_own = name.is_some_and(|own| {
-            let mut named = texts.iter().flat_map(|text| variables_in(text));
+            let mut named = breakpoint.expressions().flat_map(variables_in);
             named.any(|word| {
                 word == own || word.strip_prefix(own).is_some_and(|f| f.starts_with('.'))
             })
@@ -218,12 +234,7 @@ impl Breakpoints {
             (true, false) => &mut self.before,
         };
         for place in places {
-            to.entry(*place).or_default().push(Breakpoint {
-                id: state.id,
-                condition: non_empty(wanted.condition.as_deref()),
-                hits,
-                log: non_empty(wanted.log_message.as_deref()),
-            });
+            to.entry(*place).or_default().push(breakpoint.clone());
         }
         state
     }
@@ -231,9 +242,8 @@ impl Breakpoints {
     /// Sets the breakpoints on operators and definitions.
     pub(super) fn set_functions(
         &mut self,
-        wanted: &[FunctionBreakpoint],
+        wanted: &[WantedBreakpoint],
         evaluator: &Evaluator,
-        positions: Positions,
         next_id: &mut i64,
     ) -> Vec<BreakpointState> {
         let program = evaluator.program();
@@ -243,26 +253,19 @@ impl Breakpoints {
         for one in wanted.iter().take(MAX) {
             *next_id += 1;
             let mut state = BreakpointState { id: *next_id, ..BreakpointState::default() };
-            let hits = one.hit_condition.as_deref().filter(|text| !text.trim().is_empty());
-            let hits = match hits.map(HitCondition::parse).transpose() {
-                Ok(hits) => hits,
+            let breakpoint = match Breakpoint::new(state.id, one) {
+                Ok(breakpoint) => breakpoint,
                 Err(message) => {
                     state.message = Some(message);
                     states.push(state);
                     continue;
                 }
             };
-            let breakpoint = Breakpoint {
-                id: state.id,
-                condition: non_empty(one.condition.as_deref()),
-                hits,
-                log: None,
-            };
             let name = one.name.trim();
             if let Some(point) =
                 program.definition_point(&format!("@{}", name.trim_start_matches('@')))
             {
-                let (line, column) = program.position(point.range.start(), positions);
+                let (line, column) = program.position(point.range.start());
                 state.source = Some(program.source());
                 (state.line, state.column) = (Some(line), Some(column));
                 self.definitions.entry(point.range).or_default().push(breakpoint);
@@ -278,21 +281,6 @@ impl Breakpoints {
         self.changed(evaluator);
         states
     }
-}
-
-fn non_empty(text: Option<&str>) -> Option<String> {
-    text.filter(|text| !text.trim().is_empty()).map(str::to_owned)
-}
-
-/// Returns the expressions of a breakpoint: its condition, and those in the braces of its text.
-fn conditions(condition: Option<&str>, log: Option<&str>) -> Vec<String> {
-    let mut all: Vec<String> = non_empty(condition).into_iter().collect();
-    let pieces = log.map(pieces).unwrap_or_default();
-    all.extend(pieces.into_iter().filter_map(|piece| match piece {
-        Piece::Expression(text) => Some(text.to_owned()),
-        Piece::Text(_) => None,
-    }));
-    all
 }
 
 /// A piece of the text of a logpoint.
@@ -319,18 +307,18 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// Returns the point of a breakpoint: the first one of its line from its column on, otherwise the next one.
-fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> Option<Point> {
+fn point_at(program: &Program, at: (i64, Option<i64>)) -> Option<Point> {
     let (line, column) = at;
-    let start = program.offset((line, positions.column), positions);
-    if program.position(start, positions).0 != line {
+    let start = program.offset((line, program.positions.column));
+    if program.position(start).0 != line {
         return None;
     }
-    let from = column.map_or(start, |column| program.offset((line, column), positions));
+    let from = column.map_or(start, |column| program.offset((line, column)));
     let after = |offset: TextSize| {
         let first = program.points().partition_point(|point| point.range.start() < offset);
         program.points().get(first).copied()
     };
-    let is_in_line = |point: &Point| program.position(point.range.start(), positions).0 == line;
+    let is_in_line = |point: &Point| program.position(point.range.start()).0 == line;
     // `let %x = …` may begin before the line of a result that spans lines: the innermost one counts.
     after(from).filter(is_in_line).or_else(|| after(start))
 }
@@ -338,29 +326,25 @@ fn point_at(program: &Program, at: (i64, Option<i64>), positions: Positions) -> 
 /// Returns the calls that begin at one place in a line, at a column or after it, and before the next point. There are
 /// several in `@f(%x)(%y)` and `%x * %y + %z`, the outer ones first. The first call of the value of a binding is evaluated
 /// at the point of the binding, or after those inside of it.
-fn calls_at(program: &Program, at: (i64, i64), positions: Positions) -> &[TextRange] {
-    let from = program.offset(at, positions);
+fn calls_at(program: &Program, at: (i64, i64)) -> &[TextRange] {
+    let from = program.offset(at);
     let first = program.calls().partition_point(|call| call.start() < from);
     let calls = program.calls().get(first..).unwrap_or_default();
     let Some(start) = calls.first().map(|call| call.start()) else { return &[] };
     let count = calls.partition_point(|call| call.start() == start);
     let next = program.points().partition_point(|point| point.range.start() < from);
     let is_first = program.points().get(next).is_none_or(|point| start < point.range.start());
-    match is_first && program.position(start, positions).0 == at.0 {
+    match is_first && program.position(start).0 == at.0 {
         true => calls.get(..count).unwrap_or_default(),
         false => &[],
     }
 }
 
 /// Returns the points and the calls between two lines.
-pub(super) fn points_between(
-    program: &Program,
-    (first, last): (i64, i64),
-    positions: Positions,
-) -> Vec<(i64, i64)> {
+pub(super) fn points_between(program: &Program, (first, last): (i64, i64)) -> Vec<(i64, i64)> {
     let starts = program.points().iter().map(|point| point.range.start());
     let starts = starts.chain(program.calls().iter().map(|call| call.start()));
-    let places = starts.map(|start| program.position(start, positions));
+    let places = starts.map(|start| program.position(start));
     let places: BTreeSet<(i64, i64)> =
         places.filter(|(line, _)| (first..=last).contains(line)).collect();
     places.into_iter().take(MAX).collect()

@@ -8,7 +8,6 @@ use syntax::{Encoding, LineColumn, LineIndex, TextSize};
 use super::{
     console::SAVE,
     evaluator::HELPERS,
-    program::Positions,
     protocol::{Body, CompletionTarget, CompletionsArguments},
     stopped::StoppedRun,
 };
@@ -23,16 +22,14 @@ impl StoppedRun {
     ///
     /// # Errors
     /// There is no such frame, or the text is too long.
-    pub(super) fn completions(
-        &self,
-        given: &CompletionsArguments,
-        positions: Positions,
-    ) -> Result<Body, String> {
+    pub(super) fn completions(&self, given: &CompletionsArguments) -> Result<Body, String> {
         let text = &given.text;
         if text.len() > MAX_LENGTH {
             return Err(format!("the text is longer than {} KiB", MAX_LENGTH >> 10));
         }
         let (_, stopped) = self.frame(given.frame_id.unwrap_or(1))?;
+        let program = self.evaluator.program();
+        let positions = program.positions;
         let lines = LineIndex::new(text);
         let number = |at: i64, first: i64| u32::try_from(at.saturating_sub(first).max(0));
         let line = given.line.map_or(Ok(0), |line| number(line, positions.line));
@@ -46,7 +43,6 @@ impl StoppedRun {
         let (whole, start) = self.evaluator.code_with(text, place, &variables);
         // A database of its own, which goes with the answer: that of the program keeps all files.
         let mut db = Database::new();
-        let program = self.evaluator.program();
         db.set_up(&program.options.setup);
         let file = db.add_file(whole, program.options.limits);
         let start = TextSize::try_from(start).unwrap_or_default();

@@ -166,7 +166,7 @@ impl Evaluator {
     }
 
     /// Returns the ranges of the names of all variables of the program that expressions name.
-    pub(super) fn named_anywhere(&self, expressions: &[String]) -> FxHashSet<TextRange> {
+    pub(super) fn named_anywhere(&self, expressions: &[&str]) -> FxHashSet<TextRange> {
         let words: FxHashSet<&str> = expressions
             .iter()
             .flat_map(|text| variables_in(text))

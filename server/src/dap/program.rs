@@ -43,6 +43,8 @@ pub(super) struct Program {
     pub(super) options: Options,
     /// The limits of a run.
     pub(super) limits: Limits,
+    /// How the client counts.
+    pub(super) positions: Positions,
     /// The errors of the text, at which runs stop.
     pub(super) errors: Vec<Diagnostic>,
     /// Computed by the first call of [`Program::points`]: a run without breakpoints needs none.
@@ -56,7 +58,7 @@ impl Program {
     ///
     /// # Errors
     /// The message for a file that cannot be read.
-    pub(super) fn load(path: &Path) -> Result<Program, String> {
+    pub(super) fn load(path: &Path, positions: Positions) -> Result<Program, String> {
         let path = std::path::absolute(path).map_err(|error| input::cannot_read(path, &error))?;
         let loaded = path.parent().and_then(|folder| Projects::default().of_folder(folder));
         let project = match &loaded {
@@ -83,7 +85,19 @@ impl Program {
         let lines = Arc::new(LineIndex::new(&read.text));
         let (points, calls) = (Arc::default(), Arc::default());
         let text = read.text.into();
-        Ok(Program { db, file, text, lines, path, options, limits, errors, points, calls })
+        Ok(Program {
+            db,
+            file,
+            text,
+            lines,
+            path,
+            options,
+            limits,
+            positions,
+            errors,
+            points,
+            calls,
+        })
     }
 
     /// Returns the points of all definitions, in the order of the text.
@@ -108,9 +122,10 @@ impl Program {
     }
 
     /// Returns the line and the column of an offset.
-    pub(super) fn position(&self, offset: TextSize, positions: Positions) -> (i64, i64) {
+    pub(super) fn position(&self, offset: TextSize) -> (i64, i64) {
         let at = self.lines.line_column(offset, Encoding::Utf16);
-        (i64::from(at.line) + positions.line, i64::from(at.column) + positions.column)
+        let Positions { line, column } = self.positions;
+        (i64::from(at.line) + line, i64::from(at.column) + column)
     }
 
     /// Returns the 0-based line of an offset.
@@ -119,10 +134,10 @@ impl Program {
     }
 
     /// Returns the offset of a line and a column; the end of the text for a line after it.
-    pub(super) fn offset(&self, (line, column): (i64, i64), positions: Positions) -> TextSize {
+    pub(super) fn offset(&self, (line, column): (i64, i64)) -> TextSize {
         let number = |at: i64, first: i64| u32::try_from(at.saturating_sub(first).max(0));
-        let line = number(line, positions.line).unwrap_or(u32::MAX);
-        let column = number(column, positions.column).unwrap_or(u32::MAX);
+        let line = number(line, self.positions.line).unwrap_or(u32::MAX);
+        let column = number(column, self.positions.column).unwrap_or(u32::MAX);
         let at = self.lines.offset(LineColumn { line, column }, Encoding::Utf16);
         at.unwrap_or(self.lines.text_len())
     }

@@ -337,17 +337,19 @@ pub(super) struct SourceArguments {
     pub(super) path: Option<String>,
 }
 
+/// The arguments of `setBreakpoints` and `setFunctionBreakpoints`, which have no source.
 #[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 pub(super) struct SetBreakpointsArguments {
     pub(super) source: SourceArguments,
-    pub(super) breakpoints: Vec<SourceBreakpoint>,
+    pub(super) breakpoints: Vec<WantedBreakpoint>,
 }
 
-/// A breakpoint as the client sets it.
+/// A breakpoint as the client sets it: in a line, or by the name of an operator or a definition.
 #[derive(Deserialize, Default, Clone)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct SourceBreakpoint {
+pub(super) struct WantedBreakpoint {
+    pub(super) name: String,
     pub(super) line: i64,
     pub(super) column: Option<i64>,
     pub(super) condition: Option<String>,
@@ -357,45 +359,24 @@ pub(super) struct SourceBreakpoint {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct SetFunctionBreakpointsArguments {
-    pub(super) breakpoints: Vec<FunctionBreakpoint>,
-}
-
-/// A breakpoint on an operator or a definition.
-#[derive(Deserialize, Default, Clone)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct FunctionBreakpoint {
-    pub(super) name: String,
-    pub(super) condition: Option<String>,
-    pub(super) hit_condition: Option<String>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
 pub(super) struct SetExceptionBreakpointsArguments {
     pub(super) filters: Vec<String>,
 }
 
+/// The arguments of `breakpointLocations` and `gotoTargets`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct GotoTargetsArguments {
+pub(super) struct PlaceArguments {
     pub(super) source: SourceArguments,
     pub(super) line: i64,
     pub(super) column: Option<i64>,
+    pub(super) end_line: Option<i64>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct GotoArguments {
     pub(super) target_id: i64,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct LocationsArguments {
-    pub(super) source: SourceArguments,
-    pub(super) line: i64,
-    pub(super) end_line: Option<i64>,
 }
 
 #[derive(Deserialize, Default)]

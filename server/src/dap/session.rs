@@ -22,10 +22,9 @@ use super::{
     program::{Positions, Program},
     protocol::{
         Body, BreakpointLocation, BreakpointState, ClientMessage, ErrorText, EvaluateArguments,
-        Event, GotoArguments, GotoTarget, GotoTargetsArguments, InitializeArguments,
-        LaunchArguments, LocationsArguments, OutputEvent, Response, ServerMessage,
-        SetBreakpointsArguments, SetExceptionBreakpointsArguments, SetFunctionBreakpointsArguments,
-        StoppedEvent, Thread,
+        Event, GotoArguments, GotoTarget, InitializeArguments, LaunchArguments, OutputEvent,
+        PlaceArguments, Response, ServerMessage, SetBreakpointsArguments,
+        SetExceptionBreakpointsArguments, StoppedEvent, Thread,
     },
     runner,
     stop::{Goal, Order, Reason, Report, SessionEvent, Stop},
@@ -109,9 +108,9 @@ impl Session {
 
     fn print(&mut self, category: &'static str, text: &str, place: Option<TextRange>) {
         let program = self.launch.as_ref().map(|(_, evaluator)| evaluator.program());
-        let at = place.zip(program).map(|(range, program)| {
-            (program.source(), program.position(range.start(), self.positions).0)
-        });
+        let at = place
+            .zip(program)
+            .map(|(range, program)| (program.source(), program.position(range.start()).0));
         let (source, line) = at.unzip();
         let output = format!("{text}\n");
         self.event(Event::Output(OutputEvent { category, output, source, line }));
@@ -155,7 +154,7 @@ impl Session {
     }
 
     fn answer(&mut self, message: &ClientMessage) -> Answer {
-        let (given, positions) = (&message.arguments, self.positions);
+        let given = &message.arguments;
         match message.command.as_str() {
             "initialize" => self.initialize(&arguments(given)?),
             "launch" => self.prepare(arguments(given)?),
@@ -175,7 +174,7 @@ impl Session {
                 };
                 Ok(Some(Body::Threads { threads: vec![Thread { id: THREAD, name }] }))
             }
-            "stackTrace" => self.at_stop(given, |stopped, given| stopped.frames(given, positions)),
+            "stackTrace" => self.at_stop(given, |stopped, given| stopped.frames(given)),
             "scopes" => self.at_stop(given, StoppedRun::scopes),
             "variables" => self.at_stop(given, StoppedRun::variables),
             "evaluate" => {
@@ -186,9 +185,7 @@ impl Session {
                 });
                 self.stopped()?.0.evaluate(&given, &read.unwrap_or_default()).map(Some)
             }
-            "completions" => {
-                self.at_stop(given, |stopped, given| stopped.completions(given, positions))
-            }
+            "completions" => self.at_stop(given, |stopped, given| stopped.completions(given)),
             "readMemory" => self.at_stop(given, |stopped, given| stopped.memory(given)),
             TENSOR => self.at_stop(given, StoppedRun::tensor_view),
             "setVariable" => {
@@ -263,7 +260,7 @@ impl Session {
         if launch.program.is_empty() {
             return Err("the configuration has no `program`: name the file to debug".to_owned());
         }
-        let program = Program::load(Path::new(&launch.program))?;
+        let program = Program::load(Path::new(&launch.program), self.positions)?;
         runner::inputs(&launch, &runner::folder(&program))?;
         {
             let (function, limits) = (launch.function.as_deref(), program.limits.clone());
@@ -326,20 +323,20 @@ impl Session {
         }
         let mut all = self.shared.breakpoints.lock().clone();
         let ids = &mut self.next_id;
-        let breakpoints = all.set(&given.breakpoints, program, evaluator, self.positions, ids);
+        let breakpoints = all.set(&given.breakpoints, evaluator, ids);
         *self.shared.breakpoints.lock() = all;
         self.shared.notify();
         Ok(Some(Body::Breakpoints { breakpoints }))
     }
 
-    fn set_functions(&mut self, given: &SetFunctionBreakpointsArguments) -> Answer {
+    fn set_functions(&mut self, given: &SetBreakpointsArguments) -> Answer {
         let debugged = self.launch.as_ref().filter(|(launch, _)| !launch.no_debug);
         let Some((_, evaluator)) = debugged else {
             return Ok(Some(self.pending(given.breakpoints.len())));
         };
         let ids = &mut self.next_id;
         let mut all = self.shared.breakpoints.lock();
-        let breakpoints = all.set_functions(&given.breakpoints, evaluator, self.positions, ids);
+        let breakpoints = all.set_functions(&given.breakpoints, evaluator, ids);
         drop(all);
         self.shared.notify();
         Ok(Some(Body::Breakpoints { breakpoints }))
@@ -366,17 +363,16 @@ impl Session {
         Ok(None)
     }
 
-    fn locations(&mut self, given: &LocationsArguments) -> Answer {
+    fn locations(&mut self, given: &PlaceArguments) -> Answer {
         let Some((_, evaluator)) = &self.launch else { return Err(not_running()) };
         let lines = (given.line, given.end_line.unwrap_or(given.line));
-        let places = points_between(evaluator.program(), lines, self.positions).into_iter();
+        let places = points_between(evaluator.program(), lines).into_iter();
         let breakpoints = places.map(|(line, column)| BreakpointLocation { line, column });
         Ok(Some(Body::Locations { breakpoints: breakpoints.collect() }))
     }
 
     /// Returns the points of a line that the innermost call has passed. Their numbers are those of the points.
-    fn goto_targets(&mut self, given: &GotoTargetsArguments) -> Answer {
-        let positions = self.positions;
+    fn goto_targets(&mut self, given: &PlaceArguments) -> Answer {
         let path = given.source.path.clone();
         let (stopped, _) = self.stopped()?;
         let program = stopped.program();
@@ -384,8 +380,8 @@ impl Session {
             return Err("this file is not the program".to_owned());
         }
         let numbers = (1..).zip(program.points()).filter_map(|(id, point)| {
-            let (line, column) = program.position(point.range.start(), positions);
-            let (end_line, end_column) = program.position(point.range.end(), positions);
+            let (line, column) = program.position(point.range.start());
+            let (end_line, end_column) = program.position(point.range.end());
             let is_wanted = line == given.line && given.column.is_none_or(|from| from <= column);
             let text = program.at(point.range).lines().next().unwrap_or_default();
             let label = text.chars().take(MAX_LABEL).collect();

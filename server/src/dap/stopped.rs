@@ -8,7 +8,7 @@ use syntax::TextRange;
 
 use super::{
     evaluator::Evaluator,
-    program::{Positions, Program},
+    program::Program,
     protocol::{
         Body, FrameArguments, Scope, SetVariableArguments, StackFrame, StackTraceArguments,
         ValueDetails, Variable, VariablesArguments,
@@ -114,11 +114,7 @@ impl StoppedRun {
     }
 
     /// Returns the frames, the innermost first.
-    pub(super) fn frames(
-        &self,
-        given: &StackTraceArguments,
-        positions: Positions,
-    ) -> Result<Body, String> {
+    pub(super) fn frames(&self, given: &StackTraceArguments) -> Result<Body, String> {
         let program = self.evaluator.program();
         let mut frames = Vec::new();
         for (at, stopped) in self.calls.iter().enumerate() {
@@ -134,8 +130,8 @@ impl StoppedRun {
                 "" => "the expression",
                 name => name,
             };
-            let (line, column) = program.position(range.start(), positions);
-            let (end_line, end_column) = program.position(range.end(), positions);
+            let (line, column) = program.position(range.start());
+            let (end_line, end_column) = program.position(range.end());
             frames.push(StackFrame {
                 id: at as i64 + 1,
                 name: match is_own {
