@@ -30,9 +30,7 @@ use crate::{Expectation, SyntaxErrorKind, SyntaxKind, SyntaxKind::*, TextRange, 
 
 /// Parses a whole file.
 pub(crate) fn source_file(p: &mut Parser<'_>) {
-    let file = p.start();
-    items::items(p, usize::MAX);
-    file.complete(p, SOURCE_FILE);
+    p.node(SOURCE_FILE, |p| items::items(p, usize::MAX));
 }
 
 /// Parses one type, wrapped in a file node.
@@ -48,18 +46,14 @@ pub(crate) fn type_fragment(p: &mut Parser<'_>) {
 /// Parses definitions up to token number `stop`, wrapped in a file node. Returns true if the parser
 /// stopped exactly there, and not in the middle of error recovery.
 pub(crate) fn item_fragment(p: &mut Parser<'_>, stop: usize) -> bool {
-    let file = p.start();
-    items::items(p, stop);
-    file.complete(p, SOURCE_FILE);
+    p.node(SOURCE_FILE, |p| items::items(p, stop));
     p.position() == stop && (!p.is_recovering() || p.at_end() || items::at_item_line(p))
 }
 
 /// Parses statements up to token number `stop`, wrapped in a block node. Returns true if the parser
 /// stopped exactly there.
 pub(crate) fn statement_fragment(p: &mut Parser<'_>, stop: usize, on_lines: bool) -> bool {
-    let block = p.start();
-    stmts::block_part(p, stop, on_lines);
-    block.complete(p, CHUNK);
+    p.node(CHUNK, |p| stmts::block_part(p, stop, on_lines));
     p.position() == stop && (!p.is_recovering() || p.at(T!["}"]))
 }
 
@@ -122,9 +116,17 @@ fn list(
 
 /// Consumes `count` tokens as text that has no meaning.
 fn skip(p: &mut Parser<'_>, count: usize) {
-    let error = p.start();
-    p.bump_tokens(count);
-    error.complete(p, ERROR);
+    p.node(ERROR, |p| p.bump_tokens(count));
+}
+
+/// Consumes a token and those after it as text that has no meaning, up to one for which `is_end` returns true.
+fn skip_until<'t>(p: &mut Parser<'t>, mut is_end: impl FnMut(&mut Parser<'t>) -> bool) {
+    p.node(ERROR, |p| {
+        p.bump();
+        while !p.at_end() && !is_end(p) {
+            p.bump();
+        }
+    });
 }
 
 /// Returns true at a line that begins a statement or an item, where an unfinished list ends.

@@ -503,7 +503,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Skips to the bracket that closes the innermost open one, without recursion.
-    fn skip_balanced(&mut self) {
+    pub(crate) fn skip_balanced(&mut self) {
         let mut open = 0u32;
         loop {
             match self.current() {
@@ -519,6 +519,18 @@ impl<'t> Parser<'t> {
             }
             self.bump();
         }
+    }
+
+    /// Parses a node of `kind`, whose content `parse` consumes.
+    #[inline]
+    pub(crate) fn node<R>(
+        &mut self,
+        kind: SyntaxKind,
+        parse: impl FnOnce(&mut Self) -> R,
+    ) -> CompletedNode {
+        let marker = self.start();
+        parse(self);
+        marker.complete(self, kind)
     }
 
     pub(crate) fn start(&mut self) -> Marker {

@@ -44,11 +44,8 @@ pub(super) fn value_without_name(p: &mut Parser<'_>) -> bool {
 fn value(p: &mut Parser<'_>) {
     match p.current() {
         T!["["] => {
-            p.nested(|p| {
-                let values = p.start();
-                list(p, T!["["], T!["]"], |p| p.advances(value));
-                values.complete(p, ATTR_LIST);
-            });
+            let values = |p: &mut Parser<'_>| list(p, T!["["], T!["]"], |p| p.advances(value));
+            p.nested(|p| p.node(ATTR_LIST, values));
         }
         // `{"keys"=[1], 'main'=2}`, as printed without metadata.
         T!["{"] => {
@@ -65,10 +62,11 @@ fn value(p: &mut Parser<'_>) {
         // `VirtualDevice(device_type=1, …)`, as printed without metadata.
         IDENT if p.nth(1) == T!["("] && p.text(0).starts_with(|c: char| c.is_uppercase()) => {
             p.compat(p.range(), SyntaxErrorKind::PrintedAttribute);
-            let opaque = p.start();
-            p.bump();
-            balanced(p);
-            opaque.complete(p, ATTR_OPAQUE);
+            p.node(ATTR_OPAQUE, |p| {
+                p.bump_tokens(2);
+                p.skip_balanced();
+                p.bump();
+            });
         }
         T!["("] => {
             p.nested(|p| {
@@ -118,21 +116,4 @@ fn map(p: &mut Parser<'_>) {
         p.position() > before
     });
     map.complete(p, ATTR_MAP);
-}
-
-/// Skips `( … )` with any balanced content.
-fn balanced(p: &mut Parser<'_>) {
-    let mut open = 0u32;
-    loop {
-        match p.current() {
-            L_PAREN | L_BRACE | L_BRACK => open += 1,
-            R_PAREN | R_BRACE | R_BRACK => open -= 1,
-            END_OF_FILE => return,
-            _ => {}
-        }
-        p.bump();
-        if open == 0 {
-            return;
-        }
-    }
 }

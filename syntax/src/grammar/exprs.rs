@@ -153,9 +153,9 @@ fn postfix_measured(p: &mut Parser<'_>) -> (Option<CompletedNode>, u32) {
             T!["<"] if p.is_glued(0) && at_type_args(p) => {
                 p.compat(p.range(), SyntaxErrorKind::TypeArguments);
                 let call = expr.precede(p);
-                let args = p.start();
-                list(p, T!["<"], T![">"], |p| p.advances(types::type_arg));
-                args.complete(p, TYPE_ARG_LIST);
+                p.node(TYPE_ARG_LIST, |p| {
+                    list(p, T!["<"], T![">"], |p| p.advances(types::type_arg))
+                });
                 if p.at(T!["("]) {
                     arg_list(p);
                 }
@@ -234,9 +234,7 @@ pub(super) fn chain(p: &mut Parser<'_>) -> bool {
     let at_binding =
         matches!(p.current(), LET_KW | FREE_VAR_KW) || (p.at(GRAPH) && p.nth(1) == T!["="]);
     if at_binding {
-        let block = p.start();
-        p.nested(stmts::statements);
-        block.complete(p, BLOCK);
+        p.node(BLOCK, |p| p.nested(stmts::statements));
         return true;
     }
     let Some(expr) = opt_expr(p) else {
@@ -272,11 +270,8 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
         }
         // `fun (%x: int32) { … }`
         IDENT if p.nth(1) == T!["("] && p.nth(2) == LOCAL && p.nth(3) == T![":"] => {
-            let function = p.start();
             p.expected(T!["fn"]);
-            p.bump();
-            p.nested(params::signature_and_body);
-            Some(function.complete(p, FN_EXPR))
+            Some(function(p))
         }
         IDENT => Some(name_ref(p)),
         T!["-"] => match negative(p) {
@@ -285,19 +280,10 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
         },
         T!["!"] | T!["+"] | T!["*"] | T!["["] | T!["."] => mistakes::prefix(p),
         T!["("] => Some(paren(p)),
-        T!["{"] => {
-            let block = p.start();
-            stmts::block(p);
-            Some(block.complete(p, BLOCK_EXPR))
-        }
+        T!["{"] => Some(p.node(BLOCK_EXPR, stmts::block)),
         T!["if"] => Some(choices::if_expr(p)),
         T!["match"] => Some(choices::match_expr(p)),
-        T!["fn"] => {
-            let function = p.start();
-            p.bump();
-            p.nested(params::signature_and_body);
-            Some(function.complete(p, FN_EXPR))
-        }
+        T!["fn"] => Some(function(p)),
         T!["ref"] => Some(reference(p, REF_EXPR, 1)),
         T!["ref_read"] => Some(reference(p, REF_READ_EXPR, 1)),
         T!["ref_write"] => Some(reference(p, REF_WRITE_EXPR, 2)),
@@ -314,6 +300,14 @@ pub(super) fn opt_atom(p: &mut Parser<'_>) -> Option<CompletedNode> {
         }
         _ => None,
     }
+}
+
+/// `fn (%x) { e }`
+fn function(p: &mut Parser<'_>) -> CompletedNode {
+    p.node(FN_EXPR, |p| {
+        p.bump();
+        p.nested(params::signature_and_body);
+    })
 }
 
 /// `nn.conv2d`. TVM allows white space around the dots.

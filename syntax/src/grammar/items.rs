@@ -31,24 +31,14 @@ struct ItemHistory {
 fn item(p: &mut Parser<'_>, seen: &mut ItemHistory) {
     let first = !std::mem::replace(&mut seen.item, true);
     match p.current() {
-        HASH if p.nth(1) == T!["["] => {
-            if p.nth(2) == IDENT && p.text(2) == "version" {
-                if !first {
-                    p.compat(p.range(), SyntaxErrorKind::SecondModule);
-                    *seen = ItemHistory { item: true, ..ItemHistory::default() };
-                }
-                version(p);
-            } else {
-                section(p);
-            }
-        }
-        IDENT if at_old_version(p) => {
+        HASH | IDENT if at_version(p) || at_old_version(p) => {
             if !first {
                 p.compat(p.range(), SyntaxErrorKind::SecondModule);
                 *seen = ItemHistory { item: true, ..ItemHistory::default() };
             }
-            old_version(p);
+            if p.at(HASH) { version(p) } else { old_version(p) }
         }
+        HASH if p.nth(1) == T!["["] => section(p),
         METADATA => {
             p.leaf(METADATA_ITEM);
         }
@@ -89,10 +79,8 @@ fn item(p: &mut Parser<'_>, seen: &mut ItemHistory) {
 
 /// `[12:30:00] /src/…/print_ir.cc:60: PrintIR():`
 pub(super) fn banner(p: &mut Parser<'_>, count: usize) {
-    let item = p.start();
     p.compat(p.range(), SyntaxErrorKind::LogLine);
-    p.bump_joined(BANNER, count);
-    item.complete(p, BANNER_ITEM);
+    p.node(BANNER_ITEM, |p| p.bump_joined(BANNER, count));
 }
 
 /// Returns true at a line that begins an item, where every enclosing construct ends.
@@ -115,6 +103,11 @@ pub(super) fn at_item_line(p: &mut Parser<'_>) -> bool {
         T!["["] => p.at_column_zero() && is_log_line(p.rest_of_line(0).as_bytes()),
         _ => false,
     }
+}
+
+/// Returns true at `#[version`.
+fn at_version(p: &mut Parser<'_>) -> bool {
+    p.at(HASH) && p.nth(1) == T!["["] && p.nth(2) == IDENT && p.text(2) == "version"
 }
 
 /// `#[version = "0.0.5"]`
@@ -196,9 +189,7 @@ fn type_def(p: &mut Parser<'_>) {
         p.compat(p.range(), SyntaxErrorKind::DataDefinition);
     }
     p.bump();
-    let name = p.start();
-    p.expect(IDENT);
-    name.complete(p, NAME);
+    p.node(NAME, |p| p.expect(IDENT));
     params::opt_type_params(p);
     if !p.at(T!["{"]) {
         mistakes::type_parameters(p);
@@ -234,11 +225,7 @@ fn type_def(p: &mut Parser<'_>) {
             // The manual separates constructors by line breaks.
             if !separators.comma(p, signature) && !p.on_new_line(0) {
                 p.expected("`,`");
-                let error = p.start();
-                while !p.on_new_line(0) && !matches!(p.current(), T!["}"] | END_OF_FILE) {
-                    p.bump();
-                }
-                error.complete(p, ERROR);
+                skip_until(p, |p| p.on_new_line(0) || p.at(T!["}"]));
             }
             if p.on_new_line(0) {
                 p.recover();
@@ -297,7 +284,6 @@ fn at_tir(p: &mut Parser<'_>) -> bool {
 
 /// Parses a TIR function, up to the line that begins the next item, as one token.
 fn tir(p: &mut Parser<'_>) {
-    let item = p.start();
     p.compat(p.range(), SyntaxErrorKind::TirFunction);
     let count = p.count_until_line(|kind, line| match kind {
         DEF_KW => line.starts_with("def @"),
@@ -307,33 +293,22 @@ fn tir(p: &mut Parser<'_>) {
         GLOBAL => line.starts_with("@T.prim_func") || line.contains("= primfn("),
         _ => false,
     });
-    p.bump_joined(TIR_TEXT, count);
-    item.complete(p, TIR_ITEM);
+    p.node(TIR_ITEM, |p| p.bump_joined(TIR_TEXT, count));
 }
 
 /// Parses bindings and an expression in place of definitions.
 fn expr_item(p: &mut Parser<'_>) {
-    let item = p.start();
-    let block = p.start();
-    let before = p.position();
-    stmts::statements(p);
-    if p.position() == before {
-        skip_line(p);
-    }
-    block.complete(p, BLOCK);
-    item.complete(p, EXPR_ITEM);
+    let statements = |p: &mut Parser<'_>| {
+        if !p.advances(stmts::statements) {
+            skip_line(p);
+        }
+    };
+    p.node(EXPR_ITEM, |p| p.node(BLOCK, statements));
 }
 
 /// Skips tokens up to the next line that begins an item or a statement, as one error.
 fn skip_line(p: &mut Parser<'_>) {
     let kind = p.current();
     p.error(SyntaxErrorKind::Unexpected(kind));
-    let error = p.start();
-    loop {
-        p.bump();
-        if p.at_end() || at_item_line(p) || stmts::at_statement_line(p) {
-            break;
-        }
-    }
-    error.complete(p, ERROR);
+    skip_until(p, |p| at_item_line(p) || stmts::at_statement_line(p));
 }

@@ -27,9 +27,7 @@ pub(super) fn pattern(p: &mut Parser<'_>) {
             constructor.complete(p, CONSTRUCTOR_PAT);
         }
         T!["("] => {
-            let tuple = p.start();
-            pattern_list(p);
-            tuple.complete(p, TUPLE_PAT);
+            p.node(TUPLE_PAT, pattern_list);
         }
         _ => p.expected("a pattern"),
     }

@@ -80,36 +80,25 @@ pub(super) fn type_arg(p: &mut Parser<'_>) {
 /// Returns true if type arguments in angle brackets contain a number or `?`: `Bx<(2, 3)>` is the
 /// manual's notation, and `List<int32>` that of other languages.
 pub(super) fn at_index_args(p: &mut Parser<'_>) -> bool {
-    // The number of tokens bounds the loop.
-    for n in 1..64 {
-        match p.nth(n) {
-            INT | QUESTION => return true,
-            IDENT | COMMA | L_PAREN | R_PAREN => {}
-            _ => return false,
-        }
-    }
-    false
+    leads_to(p, &[IDENT, COMMA, L_PAREN, R_PAREN], &[INT, QUESTION])
 }
 
 /// Returns true if parentheses hold a number, `?` or arithmetic directly: they are a shape, and not
 /// the types of a tuple.
 fn at_sizes(p: &mut Parser<'_>) -> bool {
-    // The number of tokens bounds the loop.
-    for n in 1..64 {
-        match p.nth(n) {
-            IDENT | COMMA => {}
-            INT | QUESTION | PLUS | MINUS | STAR | SLASH | PERCENT => return true,
-            _ => return false,
-        }
-    }
-    false
+    leads_to(p, &[IDENT, COMMA], &[INT, QUESTION, PLUS, MINUS, STAR, SLASH, PERCENT])
+}
+
+/// Returns true if only tokens of some kinds are between the bracket here and one of `ends`.
+fn leads_to(p: &mut Parser<'_>, between: &[SyntaxKind], ends: &[SyntaxKind]) -> bool {
+    // The number of tokens bounds the search.
+    let end = (1..64).map(|n| p.nth(n)).find(|kind| !between.contains(kind));
+    end.is_some_and(|kind| ends.contains(&kind))
 }
 
 /// `(A, B)`, `(A,)`, `()`
 pub(super) fn tuple_type(p: &mut Parser<'_>) {
-    let tuple = p.start();
-    list_of_types(p, T!["("], T![")"]);
-    tuple.complete(p, TUPLE_TYPE);
+    p.node(TUPLE_TYPE, |p| list_of_types(p, T!["("], T![")"]));
 }
 
 /// `(t1, t2, axes=[1, 0])`: the types and the attributes of a relation
@@ -233,9 +222,7 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
         }
         IDENT => {
             p.compat(p.range(), SyntaxErrorKind::ShapeVariable);
-            let name = p.start();
-            p.bump();
-            name.complete(p, SHAPE);
+            p.leaf(SHAPE);
         }
         INT => p.expected(Expectation::Shape),
         _ if mistakes::tensor_rest(p, first) => {
@@ -274,9 +261,7 @@ pub(crate) fn tensor_type(p: &mut Parser<'_>) {
 
 /// `(1, ?, n, meta[tir.Var][0])`
 pub(super) fn shape(p: &mut Parser<'_>) {
-    let shape = p.start();
-    list(p, T!["("], T![")"], size);
-    shape.complete(p, SHAPE);
+    p.node(SHAPE, |p| list(p, T!["("], T![")"], size));
 }
 
 /// Maximum number of operators of a size outside parentheses.

@@ -21,14 +21,8 @@ pub(crate) fn arrow(p: &mut Parser<'_>, arms: &mut ConstructEdits) -> bool {
         IF_KW | IDENT if p.at(IF_KW) || p.text(0) == "when" => {
             let sign = p.range();
             p.mistake(sign, MistakeKind::Guard, Vec::new());
-            let guard = p.start();
-            p.bump();
-            while !p.on_new_line(0)
-                && !matches!(p.current(), FAT_ARROW | THIN_ARROW | END_OF_FILE | R_BRACE)
-            {
-                p.bump();
-            }
-            guard.complete(p, ERROR);
+            let is_end = |kind| matches!(kind, FAT_ARROW | THIN_ARROW | R_BRACE);
+            skip_until(p, |p| p.on_new_line(0) || is_end(p.current()));
             if p.at(FAT_ARROW) || p.at(THIN_ARROW) {
                 p.bump();
             }
@@ -111,9 +105,7 @@ pub(crate) fn foreign_pattern(p: &mut Parser<'_>, arms: &mut ConstructEdits) -> 
 
 /// Consumes tokens as a pattern that matches everything, so that no arm seems to be missing.
 fn wildcard(p: &mut Parser<'_>, count: usize) {
-    let pattern = p.start();
-    p.bump_tokens(count);
-    pattern.complete(p, WILDCARD_PAT);
+    p.node(WILDCARD_PAT, |p| p.bump_tokens(count));
 }
 
 /// Parses the rest of a pattern that begins at token `first`: `Cons %h _`, `%h :: %t`. The pattern is read with its

@@ -146,11 +146,7 @@ pub(crate) fn type_body(p: &mut Parser<'_>) -> bool {
     if p.nth(from) != IDENT || !(is_bar(p, at) || from == 2) {
         // `type T = int32`
         p.mistake(sign, MistakeKind::Alias, Vec::new());
-        let error = p.start();
-        while !p.at_end() && !items::at_item_line(p) {
-            p.bump();
-        }
-        error.complete(p, ERROR);
+        skip_until(p, items::at_item_line);
         return true;
     }
     let mut foreign = ConstructEdits::default();
@@ -335,12 +331,8 @@ pub(crate) fn other_language(p: &mut Parser<'_>) -> bool {
         _ => return false,
     };
     p.mistake(p.range(), MistakeKind::OtherLanguage(language), Vec::new());
-    let error = p.start();
-    p.bump();
     // A function of Python begins with `def` as well.
-    while !p.at_end() && !(items::at_item_line(p) && !(p.at(DEF_KW) && p.nth(1) == IDENT)) {
-        p.bump();
-    }
-    error.complete(p, ERROR);
+    let is_python = |p: &mut Parser<'_>| p.at(DEF_KW) && p.nth(1) == IDENT;
+    skip_until(p, |p| items::at_item_line(p) && !is_python(p));
     true
 }

@@ -235,9 +235,7 @@ pub(crate) fn prefix(p: &mut Parser<'_>) -> Option<CompletedNode> {
 /// Records a mistake of the next two tokens, and consumes them.
 fn two_tokens(p: &mut Parser<'_>, kind: MistakeKind, edit: (TextRange, String)) -> CompletedNode {
     p.mistake(range_of(p, 2), kind, vec![edit]);
-    let whole = p.start();
-    p.bump_tokens(2);
-    whole.complete(p, ERROR)
+    p.node(ERROR, |p| p.bump_tokens(2))
 }
 
 /// `[%a, %b]`, `[1f, 2f]`
