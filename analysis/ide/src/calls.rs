@@ -1,12 +1,13 @@
 //! The call hierarchy of globals.
 
 use rustc_hash::FxHashMap;
-use semantics::{Db, Def, Module, SourceFile, body::Name, global};
+use semantics::{Db, Def, DefKind, Module, SourceFile, body::Name, global};
 use syntax::{TextRange, TextSize};
 
 use crate::{
     goto::{Target, def_target},
     place::{Symbol, place_at},
+    references::uses_in,
 };
 
 /// A node of the call hierarchy: a definition that calls or is called.
@@ -75,21 +76,17 @@ pub fn outgoing(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<Calls> {
 
 /// Returns the globals that a definition uses, with the ranges of the uses in the file.
 fn uses(db: &dyn Db, def: Def<'_>) -> Vec<(Name, Vec<TextRange>)> {
-    if !def.kind(db).has_body() {
-        return Vec::new();
-    }
-    let (body, source) = (semantics::body(db, def), semantics::source_map(db, def));
     let mut index: FxHashMap<Name, usize> = FxHashMap::default();
     let mut found: Vec<(Name, Vec<TextRange>)> = Vec::new();
-    for (number, unit) in body.units() {
-        for (name, expr) in unit.globals() {
+    uses_in(db, def, &mut |kind, name, range| {
+        if kind == DefKind::Fn {
             let at = *index.entry(name.clone()).or_insert_with(|| {
                 found.push((name.clone(), Vec::new()));
                 found.len() - 1
             });
-            found[at].1.push(source.expr(number, expr) + def.start(db));
+            found[at].1.push(range);
         }
-    }
+    });
     found
 }
 

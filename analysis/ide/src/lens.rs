@@ -3,9 +3,7 @@
 use std::cell::LazyCell;
 
 use rustc_hash::FxHashMap;
-use semantics::{
-    Db, Def, DefKind, Module, Severity, SourceFile, View, body::Name, modules, source_map, type_def,
-};
+use semantics::{Db, Def, DefKind, Module, Severity, SourceFile, View, body::Name, modules};
 use syntax::{
     Node, TextRange, TextSize,
     ast::{self, AstNode},
@@ -14,6 +12,7 @@ use syntax::{
 use crate::{
     live::{is_in_header, is_runnable},
     place::trimmed,
+    references::uses_in,
     shapes, words,
 };
 
@@ -198,37 +197,13 @@ fn params_of_long_header(def: Node<'_>) -> Option<usize> {
 /// Returns the uses of each function and type of a module, collected in one pass.
 fn uses(db: &dyn Db, module: Module<'_>) -> FxHashMap<(DefKind, Name), Vec<TextRange>> {
     let mut found: FxHashMap<(DefKind, Name), Vec<TextRange>> = FxHashMap::default();
-    let mut add =
-        |kind, name: &Name, range| found.entry((kind, name.clone())).or_default().push(range);
-    let of_type = |range: TextRange, name: &Name, base: TextSize| {
-        TextRange::at(range.start() + base, TextSize::of(name.as_str()))
-    };
     for (count, &def) in module.items(db).iter().enumerate() {
         if count % 64 == 0 {
             db.unwind_if_revision_cancelled();
         }
-        match def.kind(db) {
-            DefKind::Fn | DefKind::Expr => {
-                let (body, source) = (semantics::body(db, def), source_map(db, def));
-                for (number, unit) in body.units() {
-                    for (name, expr) in unit.globals() {
-                        add(DefKind::Fn, name, source.expr(number, expr) + def.start(db));
-                    }
-                    for used in &unit.type_uses {
-                        let range = source.range(number, used.range);
-                        add(DefKind::Type, &used.name, of_type(range, &used.name, def.start(db)));
-                    }
-                }
-            }
-            DefKind::Type => {
-                let Some(data) = type_def(db, def) else { continue };
-                for used in &data.uses {
-                    let range = of_type(data.range(used.range), &used.name, def.start(db));
-                    add(DefKind::Type, &used.name, range);
-                }
-            }
-            _ => {}
-        }
+        uses_in(db, def, &mut |kind, name, range| {
+            found.entry((kind, name.clone())).or_default().push(range);
+        });
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use semantics::{
     Db, Def, DefKind, Module, SourceFile, View,
-    body::{Body, Callee, Expr, LocalRef, PatternKind, RangeId, SourceMap, UnitId},
+    body::{Body, Callee, Expr, LocalRef, Name, PatternKind, RangeId, SourceMap, UnitId},
     module_types, source_map, type_def,
 };
 use syntax::{Node, SyntaxKind, TextRange, TextSize, Token, ast, ast::AstNode};
@@ -84,18 +84,51 @@ fn in_module<'db>(
     symbol: &Symbol<'_>,
     add: &mut impl FnMut(TextRange),
 ) {
+    let global = match symbol {
+        Symbol::Global(name) => Some((DefKind::Fn, name)),
+        Symbol::Type(name) => Some((DefKind::Type, name)),
+        _ => None,
+    };
     for &def in module.items(db) {
-        match def.kind(db) {
-            DefKind::Fn | DefKind::Expr => {
-                let (body, source) = (semantics::body(db, def), source_map(db, def));
-                let start = def.start(db);
-                for (number, _) in body.units() {
-                    let unit = (&*body, &*source, number);
-                    in_unit(db, module, unit, symbol, &mut |range| add(range + start));
+        if global.is_some() {
+            uses_in(db, def, &mut |kind, name, range| {
+                if global == Some((kind, name)) {
+                    add(range);
                 }
+            });
+        } else if def.kind(db).has_body() {
+            let (body, source) = (semantics::body(db, def), source_map(db, def));
+            let start = def.start(db);
+            for (number, _) in body.units() {
+                let unit = (&*body, &*source, number);
+                in_unit(db, module, unit, symbol, &mut |range| add(range + start));
             }
-            DefKind::Type => in_type_def(db, def, symbol, add),
-            _ => {}
+        }
+    }
+}
+
+/// Passes the uses of globals and of types in a definition to `add`, with the kind of what is used, its name and the
+/// range in the file.
+pub(crate) fn uses_in(db: &dyn Db, def: Def<'_>, add: &mut impl FnMut(DefKind, &Name, TextRange)) {
+    let start = def.start(db);
+    // The range of a type includes its arguments.
+    let name_at = |name: &Name, range: TextRange| {
+        TextRange::at(range.start() + start, TextSize::of(name.as_str()))
+    };
+    if def.kind(db).has_body() {
+        let (body, source) = (semantics::body(db, def), source_map(db, def));
+        for (number, unit) in body.units() {
+            for (name, expr) in unit.globals() {
+                add(DefKind::Fn, name, source.expr(number, expr) + start);
+            }
+            for used in &unit.type_uses {
+                let range = name_at(&used.name, source.range(number, used.range));
+                add(DefKind::Type, &used.name, range);
+            }
+        }
+    } else if let Some(data) = type_def(db, def) {
+        for used in &data.uses {
+            add(DefKind::Type, &used.name, name_at(&used.name, data.range(used.range)));
         }
     }
 }
@@ -123,11 +156,6 @@ fn in_unit(
         }
     };
     match symbol {
-        Symbol::Global(name) => {
-            for (_, expr) in unit.globals().filter(|(used, _)| *used == name) {
-                add(source.expr(number, expr));
-            }
-        }
         Symbol::Constructor(name) => {
             for (_, expr, range) in source.exprs(body, number) {
                 if matches!(expr, Expr::Name(used) if used == name) {
@@ -140,11 +168,6 @@ fn in_unit(
                 if matches!(&pattern.kind, PatternKind::Constructor(used, _) if used == name) {
                     add(TextRange::at(range(pattern.range).start(), TextSize::of(name.as_str())));
                 }
-            }
-        }
-        Symbol::Type(name) => {
-            for used in unit.type_uses.iter().filter(|used| used.name == *name) {
-                add(TextRange::at(range(used.range).start(), TextSize::of(name.as_str())));
             }
         }
         Symbol::Operator(operator) => {
@@ -162,15 +185,12 @@ fn in_unit(
                 }
             }
         }
-        Symbol::Local(_) | Symbol::TypeParam { .. } | Symbol::Meta(_) => {}
-    }
-}
-
-fn in_type_def(db: &dyn Db, def: Def<'_>, symbol: &Symbol<'_>, add: &mut impl FnMut(TextRange)) {
-    let (Symbol::Type(name), Some(data)) = (symbol, type_def(db, def)) else { return };
-    for used in data.uses.iter().filter(|used| used.name == *name) {
-        let range = TextRange::at(data.range(used.range).start(), TextSize::of(name.as_str()));
-        add(range + def.start(db));
+        // `uses_in` finds the first two, and the others have no module scope.
+        Symbol::Global(_)
+        | Symbol::Type(_)
+        | Symbol::Local(_)
+        | Symbol::TypeParam { .. }
+        | Symbol::Meta(_) => {}
     }
 }
 
