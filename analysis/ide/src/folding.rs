@@ -51,7 +51,7 @@ pub fn folds(db: &dyn Db, file: SourceFile, lines: &LineIndex) -> Vec<Fold> {
         if let Some(kind) = kind_of(node.kind()) {
             let range = match kind {
                 FoldKind::Tir | FoldKind::Metadata => without_break(node),
-                _ => inside(node),
+                _ => inside(node).map(|(open, content)| TextRange::new(open, content.end())),
             };
             if let Some(range) = range.filter(|range| is_tall(*range)) {
                 found.push(Fold { range, kind });
@@ -138,7 +138,8 @@ pub fn levels(folds: &[Fold], chains: &[u32], lines: &LineIndex) -> Vec<Vec<u32>
     levels
 }
 
-fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
+/// Returns the kind of the folding range of a node.
+pub(crate) fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
     use SyntaxKind::*;
     Some(match kind {
         BLOCK | CONSTRUCTOR_LIST | ARM_LIST => FoldKind::Block,
@@ -150,19 +151,18 @@ fn kind_of(kind: SyntaxKind) -> Option<FoldKind> {
     })
 }
 
-/// Returns the range between the brackets of a node, without white space before the closing one.
-fn inside(node: Node<'_>) -> Option<TextRange> {
-    let is_bracket = |element: &Element<'_>, brackets: [SyntaxKind; 3]| {
-        element.as_token().is_some_and(|token| brackets.contains(&token.kind()))
-    };
+/// Returns the end of the opening bracket of a node, and the range of what is between its brackets, without white space
+/// at the ends.
+pub(crate) fn inside(node: Node<'_>) -> Option<(TextSize, TextRange)> {
     use SyntaxKind::*;
+    let kind = |element: &Element<'_>| element.as_token().map(|token| token.kind());
     let mut elements = node.elements();
-    let open = elements.find(|element| is_bracket(element, [L_PAREN, L_BRACK, L_BRACE]))?;
-    elements.rfind(|element| is_bracket(element, [R_PAREN, R_BRACK, R_BRACE]))?;
-    let is_space =
-        |element: &Element<'_>| element.as_token().is_some_and(|t| t.kind() == WHITESPACE);
-    let last = elements.rfind(|element| !is_space(element))?;
-    Some(TextRange::new(element_range(&open).end(), element_range(&last).end()))
+    let open = elements.find(|it| matches!(kind(it), Some(L_PAREN | L_BRACK | L_BRACE)))?;
+    elements.rfind(|it| matches!(kind(it), Some(R_PAREN | R_BRACK | R_BRACE)))?;
+    let mut content = elements.filter(|it| kind(it) != Some(WHITESPACE));
+    let first = element_range(&content.next()?);
+    let last = content.next_back().map_or(first, |last| element_range(&last));
+    Some((element_range(&open).end(), first.cover(last)))
 }
 
 /// Returns the range of an item that is one token, without trailing line breaks.

@@ -4,6 +4,8 @@
 use semantics::{Db, SourceFile};
 use syntax::{Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, element_range};
 
+use crate::folding::{self, FoldKind};
+
 /// Returns the ranges around `offset`, the smallest first. Each contains the preceding one.
 pub fn ranges(db: &dyn Db, file: SourceFile, offset: TextSize) -> Vec<TextRange> {
     let parse = file.parse(db);
@@ -67,36 +69,10 @@ fn is_word(element: &Element<'_>) -> bool {
 
 /// Returns the range between the brackets of a block or list.
 fn inside(node: Node<'_>) -> Option<TextRange> {
-    use SyntaxKind::*;
-    if !matches!(
-        node.kind(),
-        BLOCK
-            | CONSTRUCTOR_LIST
-            | ARM_LIST
-            | PARAM_LIST
-            | ARG_LIST
-            | TUPLE_EXPR
-            | TUPLE_TYPE
-            | ATTR_LIST
-            | ATTR_MAP
-            | SHAPE
-            | TYPE_PARAM_LIST
-    ) {
-        return None;
-    }
-    let mut elements = node.elements();
-    let (first, last) = (elements.next()?, elements.next_back()?);
-    let is_bracket = |element: &Element<'_>| {
-        element.as_token().is_some_and(|token| {
-            matches!(token.kind(), L_PAREN | R_PAREN | L_BRACK | R_BRACK | L_BRACE | R_BRACE)
-        })
-    };
-    if !is_bracket(&first) || !is_bracket(&last) {
-        return None;
-    }
-    let mut inner = elements.filter(|element| !is_space(element));
-    let first = element_range(&inner.next()?);
-    Some(inner.next_back().map_or(first, |last| first.cover(element_range(&last))))
+    let is_list = matches!(folding::kind_of(node.kind()), Some(FoldKind::Block | FoldKind::List));
+    let (_, content) =
+        folding::inside(node).filter(|_| is_list || node.kind() == SyntaxKind::SHAPE)?;
+    Some(content)
 }
 
 #[cfg(test)]
