@@ -220,19 +220,20 @@ pub fn highlight_range(db: &dyn Db, file: SourceFile, range: TextRange) -> Highl
 /// A segment before its tokens are computed.
 struct Piece<'db> {
     start: TextSize,
-    source: Source<'db>,
     key: Key,
-    /// The names of the definition, and the unit that contains the segment.
-    names: Option<(Rc<DefNames<'db>>, UnitId)>,
+    /// `None` for a comment and for a node outside of definitions.
+    part: Option<DefPart<'db>>,
 }
 
-enum Source<'db> {
-    /// A part of a definition, with offsets relative to the definition, and the kind of its parent.
-    Part(Node<'db>, SyntaxKind),
-    /// A node outside of definitions.
-    Loose(GreenNode),
-    /// A comment.
-    Comment,
+/// A part of a definition.
+struct DefPart<'db> {
+    /// The node, with offsets relative to the definition.
+    node: Node<'db>,
+    parent: SyntaxKind,
+    /// The names of the definition.
+    names: Rc<DefNames<'db>>,
+    /// The unit that contains the part.
+    unit: UnitId,
 }
 
 struct Pieces<'db> {
@@ -257,10 +258,8 @@ fn pieces<'db>(db: &'db dyn Db, file: SourceFile, range: Option<TextRange>) -> V
                     continue;
                 }
                 let Some((module, def)) = item else {
-                    let green = node.green().to_owned();
-                    let key = Key::Node(green.clone(), 0);
-                    let source = Source::Loose(green);
-                    found.list.push(Piece { start: node.start(), source, key, names: None });
+                    let key = Key::Node(node.green().to_owned(), 0);
+                    found.list.push(Piece { start: node.start(), key, part: None });
                     continue;
                 };
                 let known = match &names {
@@ -285,12 +284,8 @@ impl<'db> Pieces<'db> {
 
     fn comment(&mut self, token: Token<'_>, base: TextSize) {
         if token.kind() != SyntaxKind::WHITESPACE && self.covers(token.range() + base) {
-            self.list.push(Piece {
-                start: token.start() + base,
-                source: Source::Comment,
-                key: Key::Comment(token.text().into()),
-                names: None,
-            });
+            let key = Key::Comment(token.text().into());
+            self.list.push(Piece { start: token.start() + base, key, part: None });
         }
     }
 
@@ -299,10 +294,10 @@ impl<'db> Pieces<'db> {
         let root = def.node(db);
         let names = Rc::new(DefNames::new(db, def, module));
         if !def.kind(db).has_body() {
-            let context = names.context(UnitId::HEADER);
-            let key = Key::Node(root.green().to_owned(), context);
-            let source = Source::Part(root, SyntaxKind::SOURCE_FILE);
-            self.list.push(Piece { start, source, key, names: Some((names, UnitId::HEADER)) });
+            let (unit, parent) = (UnitId::HEADER, SyntaxKind::SOURCE_FILE);
+            let key = Key::Node(root.green().to_owned(), names.context(unit));
+            let part = DefPart { node: root, parent, names, unit };
+            self.list.push(Piece { start, key, part: Some(part) });
             return;
         }
         // Each part of the header and each statement of the block is a segment.
@@ -346,9 +341,8 @@ impl<'db> Pieces<'db> {
                 }
                 self.list.push(Piece {
                     start: node.start() + base,
-                    source: Source::Part(node, parent),
                     key: Key::Node(node.green().to_owned(), last.1),
-                    names: Some((names.clone(), unit)),
+                    part: Some(DefPart { node, parent, names: names.clone(), unit }),
                 });
             }
         }
@@ -358,23 +352,22 @@ impl<'db> Pieces<'db> {
 impl Piece<'_> {
     fn words(self) -> Words {
         let mut list = Vec::new();
-        match (&self.source, &self.names, &self.key) {
-            (Source::Part(node, parent), Some((names, unit)), _) => {
+        match (&self.part, &self.key) {
+            (Some(DefPart { node, parent, names, unit }), _) => {
                 let named = names.of_unit(*unit);
                 let mut walk = Walk::new(&mut list, node.start(), named, Some(names));
                 walk.node(*node, *parent);
             }
-            (Source::Loose(green), ..) => {
+            (None, Key::Node(green, _)) => {
                 let node = Node::at(green, TextSize::default());
                 let mut walk = Walk::new(&mut list, TextSize::default(), Vec::new(), None);
                 walk.node(node, SyntaxKind::SOURCE_FILE);
             }
-            (_, _, Key::Comment(text)) => {
+            (None, Key::Comment(text)) => {
                 let is_keyword = SyntaxKind::from_keyword(text).is_some();
                 let kind = if is_keyword { TokenKind::Keyword } else { TokenKind::Comment };
                 lines_of(text, TextSize::default(), kind, 0, &mut list);
             }
-            _ => {}
         }
         list.shrink_to_fit();
         Words { list, key: self.key }
