@@ -17,20 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     adt::Adt,
-    body::{Name, Pattern, PatternKind},
+    body::{Pattern, PatternKind},
     module::ModuleTypes,
 };
-
-/// A pattern without ranges and names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    /// Matches any value.
-    Any,
-    /// A constructor with its fields.
-    Constructor(Name, Vec<Shape>),
-    /// A tuple with its fields.
-    Tuple(Vec<Shape>),
-}
 
 /// The maximum number of missing patterns that are returned.
 const MAX_MISSING: usize = 8;
@@ -39,37 +28,18 @@ const MAX_MISSING: usize = 8;
 const MIN_WORK: usize = 50_000;
 const WORK_PER_TEST: usize = 64;
 
-impl Shape {
-    /// Returns the shape of a pattern.
-    pub(crate) fn of(pattern: &Pattern) -> Shape {
-        match &pattern.kind {
-            PatternKind::Wildcard | PatternKind::Var(_) => Shape::Any,
-            PatternKind::Constructor(name, fields) => {
-                Shape::Constructor(name.clone(), fields.iter().map(Shape::of).collect())
-            }
-            PatternKind::Tuple(fields) => Shape::Tuple(fields.iter().map(Shape::of).collect()),
-        }
-    }
-
-    /// Returns the number of tests in the pattern.
-    fn tests(&self) -> usize {
-        let (mut tests, mut next) = (0, vec![self]);
-        while let Some(shape) = next.pop() {
-            let (Shape::Constructor(_, fields) | Shape::Tuple(fields)) = shape else { continue };
-            tests += 1;
-            next.extend(fields);
-        }
-        tests
-    }
+/// Returns true if a pattern matches any value, so that it is no test.
+fn is_wildcard(pattern: &Pattern) -> bool {
+    matches!(pattern.kind, PatternKind::Wildcard | PatternKind::Var(_))
 }
 
 /// Returns patterns for the values that no arm matches, at most [`MAX_MISSING`].
-pub(crate) fn missing(types: &ModuleTypes, arms: &[Shape]) -> Vec<String> {
+pub(crate) fn missing(types: &ModuleTypes, arms: &[&Pattern]) -> Vec<String> {
     Search::run(types, arms).missing
 }
 
 /// Returns the arms that match no values beyond those of the arms before them.
-pub(crate) fn unreachable(types: &ModuleTypes, arms: &[Shape]) -> Vec<usize> {
+pub(crate) fn unreachable(types: &ModuleTypes, arms: &[&Pattern]) -> Vec<usize> {
     let search = Search::run(types, arms);
     // After the limit, the arms that were not reached are unknown.
     let dead =
@@ -89,7 +59,7 @@ enum DataType<'a> {
 type PlaceId = usize;
 
 /// A test of an arm: a pattern at a place that is not a wildcard.
-type Test<'p> = (PlaceId, &'p Shape);
+type Test<'p> = (PlaceId, &'p Pattern);
 
 /// The remaining tests of an arm, from the outside to the inside and from left to right. Arms of
 /// different states share common tails.
@@ -133,12 +103,12 @@ enum Head<'p> {
 }
 
 impl<'p> Head<'p> {
-    fn of(shape: &'p Shape) -> Head<'p> {
-        match shape {
+    fn of(pattern: &'p Pattern) -> Head<'p> {
+        match &pattern.kind {
             // Never used: wildcards are not tests.
-            Shape::Any => Head::Tuple(0),
-            Shape::Constructor(name, _) => Head::Constructor(name),
-            Shape::Tuple(fields) => Head::Tuple(fields.len()),
+            PatternKind::Wildcard | PatternKind::Var(_) => Head::Tuple(0),
+            PatternKind::Constructor(name, _) => Head::Constructor(name),
+            PatternKind::Tuple(fields) => Head::Tuple(fields.len()),
         }
     }
 }
@@ -161,7 +131,7 @@ struct State<'p> {
     may_be_empty: bool,
 }
 
-struct Search<'a, 'p> {
+struct Search<'a> {
     types: &'a ModuleTypes,
     /// The place of each visited field of each place.
     places: FxHashMap<(PlaceId, usize), PlaceId>,
@@ -171,11 +141,10 @@ struct Search<'a, 'p> {
     missing: Vec<String>,
     /// Set if the search did not reach the limit.
     complete: bool,
-    arms: &'p [Shape],
 }
 
-impl<'a, 'p> Search<'a, 'p> {
-    fn run(types: &'a ModuleTypes, arms: &'p [Shape]) -> Search<'a, 'p> {
+impl<'a> Search<'a> {
+    fn run(types: &'a ModuleTypes, arms: &[&Pattern]) -> Search<'a> {
         let mut search = Search {
             types,
             places: FxHashMap::default(),
@@ -183,13 +152,13 @@ impl<'a, 'p> Search<'a, 'p> {
             reached: vec![false; arms.len()],
             missing: Vec::new(),
             complete: true,
-            arms,
         };
         let whole: PlaceId = 0;
         let mut rows = Vec::new();
-        for (arm, shape) in search.arms.iter().enumerate() {
-            search.work += shape.tests().saturating_mul(WORK_PER_TEST);
-            let tests = if *shape == Shape::Any { None } else { link((whole, shape), None) };
+        for (arm, &pattern) in arms.iter().enumerate() {
+            let tests = pattern.all().filter(|pattern| !is_wildcard(pattern)).count();
+            search.work += tests.saturating_mul(WORK_PER_TEST);
+            let tests = if tests == 0 { None } else { link((whole, pattern), None) };
             rows.push(Row { arm, tests });
         }
         // Each state consumes work, so that the loop terminates.
@@ -204,7 +173,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Decides a state, or splits it into `states`. Returns false at the limit.
-    fn split(&mut self, state: State<'p>, states: &mut Vec<State<'p>>) -> bool {
+    fn split<'p>(&mut self, state: State<'p>, states: &mut Vec<State<'p>>) -> bool {
         let Some(first) = state.rows.first() else {
             if !state.may_be_empty && self.missing.len() < MAX_MISSING {
                 self.add_missing(&state.facts);
@@ -215,8 +184,8 @@ impl<'a, 'p> Search<'a, 'p> {
             self.reached[first.arm] = true;
             return true;
         };
-        let (place, shape) = test.item;
-        let data_type = self.data_type(shape);
+        let (place, pattern) = test.item;
+        let data_type = self.data_type(pattern);
         // The rows of each head, in the order of the arms, and those of all other heads.
         let mut order: Vec<Head<'p>> = Vec::new();
         let mut by_head: FxHashMap<Head<'p>, Vec<Row<'p>>> = FxHashMap::default();
@@ -234,12 +203,12 @@ impl<'a, 'p> Search<'a, 'p> {
                     by_head.values_mut().for_each(|rows| rows.push(row.clone()));
                     others.push(row.clone());
                 }
-                Some(shape) => {
-                    let head = Head::of(shape);
+                Some(pattern) => {
+                    let head = Head::of(pattern);
                     if !by_head.contains_key(&head) && !self.spend(others.len()) {
                         return false;
                     }
-                    let tests = self.inside(place, shape, rest);
+                    let tests = self.inside(place, pattern, rest);
                     let rows = by_head.entry(head).or_insert_with(|| {
                         order.push(head);
                         // A row without a test here applies to each head.
@@ -291,7 +260,11 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Returns the test of a row at `place`, and its other tests; `None` at the limit.
-    fn take(&mut self, row: &Row<'p>, place: PlaceId) -> Option<(Option<&'p Shape>, Tests<'p>)> {
+    fn take<'p>(
+        &mut self,
+        row: &Row<'p>,
+        place: PlaceId,
+    ) -> Option<(Option<&'p Pattern>, Tests<'p>)> {
         let mut before: Vec<Test<'p>> = Vec::new();
         let mut next = &row.tests;
         loop {
@@ -309,13 +282,10 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Prepends the tests of the fields of `shape` to `rest`.
-    fn inside(&mut self, place: PlaceId, shape: &'p Shape, rest: Tests<'p>) -> Tests<'p> {
-        let fields = match shape {
-            Shape::Any => return rest,
-            Shape::Constructor(_, fields) | Shape::Tuple(fields) => fields,
-        };
-        let tested = fields.iter().enumerate().rev().filter(|(_, field)| **field != Shape::Any);
+    /// Prepends the tests of the fields of `pattern` to `rest`.
+    fn inside<'p>(&mut self, place: PlaceId, pattern: &'p Pattern, rest: Tests<'p>) -> Tests<'p> {
+        let tested = pattern.fields().iter().enumerate().rev();
+        let tested = tested.filter(|(_, field)| !is_wildcard(field));
         tested.fold(rest, |rest, (index, field)| {
             let next = self.places.len() + 1;
             let place = *self.places.entry((place, index)).or_insert(next);
@@ -323,12 +293,12 @@ impl<'a, 'p> Search<'a, 'p> {
         })
     }
 
-    /// Returns the type of the values that `shape` may match.
-    fn data_type(&self, shape: &Shape) -> DataType<'a> {
-        match shape {
-            Shape::Any => DataType::Unknown,
-            Shape::Tuple(_) => DataType::Tuple,
-            Shape::Constructor(name, _) => {
+    /// Returns the type of the values that `pattern` may match.
+    fn data_type(&self, pattern: &Pattern) -> DataType<'a> {
+        match &pattern.kind {
+            PatternKind::Wildcard | PatternKind::Var(_) => DataType::Unknown,
+            PatternKind::Tuple(_) => DataType::Tuple,
+            PatternKind::Constructor(name, _) => {
                 let found = self.types.constructor(name);
                 found.map_or(DataType::Unknown, |(adt, _)| DataType::Adt(adt))
             }
@@ -336,8 +306,8 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Adds the patterns for the values with these facts.
-    fn add_missing(&mut self, facts: &Facts<'p>) {
-        let mut known: FxHashMap<PlaceId, &Knowledge<'p>> = FxHashMap::default();
+    fn add_missing(&mut self, facts: &Facts<'_>) {
+        let mut known: FxHashMap<PlaceId, &Knowledge<'_>> = FxHashMap::default();
         let mut next = facts;
         while let Some(facts) = next {
             known.entry(facts.item.0).or_insert(&facts.item.1);
@@ -350,7 +320,7 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Returns the missing patterns at a place, at most [`MAX_MISSING`]. The recursion is as deep
     /// as the written patterns, which the parser bounds.
-    fn patterns(&self, place: PlaceId, known: &FxHashMap<PlaceId, &Knowledge<'p>>) -> Vec<String> {
+    fn patterns(&self, place: PlaceId, known: &FxHashMap<PlaceId, &Knowledge<'_>>) -> Vec<String> {
         match known.get(&place) {
             None => vec!["_".to_owned()],
             Some(Knowledge::Is(Head::Tuple(width))) => self.fields(place, "", *width, known),
@@ -379,7 +349,7 @@ impl<'a, 'p> Search<'a, 'p> {
         place: PlaceId,
         name: &str,
         width: usize,
-        known: &FxHashMap<PlaceId, &Knowledge<'p>>,
+        known: &FxHashMap<PlaceId, &Knowledge<'_>>,
     ) -> Vec<String> {
         let mut texts = vec![name.to_owned()];
         if width == 0 && !name.is_empty() {

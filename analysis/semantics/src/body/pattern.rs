@@ -55,15 +55,20 @@ impl Match {
 }
 
 impl Pattern {
+    /// Returns the patterns of the fields of a constructor or a tuple.
+    pub fn fields(&self) -> &[Pattern] {
+        match &self.kind {
+            PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => fields,
+            PatternKind::Wildcard | PatternKind::Var(_) => &[],
+        }
+    }
+
     /// Returns the pattern and those inside of it.
     pub fn all(&self) -> impl Iterator<Item = &Pattern> {
         let mut left = vec![self];
         std::iter::from_fn(move || {
             let pattern = left.pop()?;
-            if let PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) = &pattern.kind
-            {
-                left.extend(fields);
-            }
+            left.extend(pattern.fields());
             Some(pattern)
         })
     }

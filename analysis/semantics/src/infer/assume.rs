@@ -364,8 +364,14 @@ impl Spread {
                 Expr::Bind { binder, value, .. } => self.bind(unit, *binder, *value),
                 Expr::EnterMatch(found) => {
                     let found = unit.matches.get(found.index());
-                    if let Some(found) = found.filter(|found| self.is(found.scrutinee)) {
-                        found.arms.iter().for_each(|arm| self.bind_pattern(unit, &arm.pattern));
+                    let found = found.filter(|found| self.is(found.scrutinee));
+                    let arms = found.into_iter().flat_map(|found| &found.arms);
+                    for pattern in arms.flat_map(|arm| arm.pattern.all()) {
+                        if let PatternKind::Var(binder) = pattern.kind
+                            && unit.binder(binder).annotation.is_none()
+                        {
+                            self.binders.set(binder.index());
+                        }
                     }
                 }
                 Expr::Free(free) if self.frees.get(free.index()) => self.exprs.set(id.index()),
@@ -409,21 +415,6 @@ impl Spread {
     fn bind(&mut self, unit: &Unit, binder: BinderId, value: ExprId) {
         if self.is(value) && unit.binder(binder).annotation.is_none() {
             self.binders.set(binder.index());
-        }
-    }
-
-    /// The recursion is as deep as the pattern, which the parser bounds.
-    fn bind_pattern(&mut self, unit: &Unit, pattern: &Pattern) {
-        match &pattern.kind {
-            PatternKind::Wildcard => {}
-            PatternKind::Var(binder) => {
-                if unit.binder(*binder).annotation.is_none() {
-                    self.binders.set(binder.index());
-                }
-            }
-            PatternKind::Constructor(_, fields) | PatternKind::Tuple(fields) => {
-                fields.iter().for_each(|field| self.bind_pattern(unit, field));
-            }
         }
     }
 

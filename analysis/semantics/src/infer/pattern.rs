@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     body::*,
-    exhaustive::{Shape, missing, unreachable},
+    exhaustive::{missing, unreachable},
     relations::result_of_call,
 };
 
@@ -180,9 +180,9 @@ impl Infer<'_> {
             return result;
         }
         let types = &self.env.module().types;
-        let shapes: Vec<Shape> = data.arms.iter().map(|arm| Shape::of(&arm.pattern)).collect();
+        let patterns: Vec<&Pattern> = data.arms.iter().map(|arm| &arm.pattern).collect();
         let depends_on = DependsOn::Value(data.scrutinee);
-        for arm in unreachable(types, &shapes) {
+        for arm in unreachable(types, &patterns) {
             let subject = FindingSubject::Pattern(data.arms[arm].pattern.range);
             let kind = FindingKind::Remark(Remark::Unreachable);
             self.find(Finding { subject, depends_on, kind });
@@ -190,7 +190,7 @@ impl Infer<'_> {
         if !data.partial {
             let missing = match data.arms.is_empty() {
                 true => self.constructors_of(self.node(data.scrutinee)),
-                false => missing(types, &shapes),
+                false => missing(types, &patterns),
             };
             if !missing.is_empty() {
                 if data.arms.is_empty() {
