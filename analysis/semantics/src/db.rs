@@ -92,10 +92,7 @@ impl Setup {
     pub fn of(db: &dyn Db) -> Setup {
         let settings = Settings::get(db);
         Setup {
-            rules: match settings.tvm(db) {
-                true => Rules::Tvm(settings.release(db)),
-                false => Rules::General,
-            },
+            rules: settings.rules(db),
             assumed: settings.assumed(db),
             prelude: !settings.prelude_files(db).is_empty(),
             operators: settings.operators(db).clone(),
@@ -114,12 +111,9 @@ impl Setup {
 /// Settings of the user.
 #[salsa::input(singleton)]
 pub struct Settings {
-    /// True if modules are analysed exactly as by TVM.
+    /// The rules by which modules are analysed.
     #[returns(copy)]
-    pub tvm: bool,
-    /// The release of TVM whose rules they are: 0.14 by default.
-    #[returns(copy)]
-    pub release: Release,
+    pub rules: Rules,
     /// The release that printed modules which do not tell, if another file says it.
     #[returns(copy)]
     pub(crate) assumed: Option<Release>,
@@ -195,7 +189,7 @@ impl Database {
         });
         let prelude: Vec<SourceFile> = prelude.collect();
         let operators = DeclaredOperators::default();
-        Settings::new(&db, false, Release::DEFAULT, None, prelude.clone(), operators);
+        Settings::new(&db, Rules::General, None, prelude.clone(), operators);
         db.prelude = prelude.into();
         db
     }
@@ -266,16 +260,10 @@ impl Database {
 
     /// Sets the rules by which modules are analysed.
     pub fn set_rules(&mut self, rules: Rules) {
-        if Setup::of(self).rules == rules {
-            return;
-        }
         let settings = Settings::get(self);
-        let (tvm, release) = match rules {
-            Rules::General => (false, Release::DEFAULT),
-            Rules::Tvm(release) => (true, release),
-        };
-        settings.set_tvm(self).to(tvm);
-        settings.set_release(self).to(release);
+        if settings.rules(self) != rules {
+            settings.set_rules(self).to(rules);
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use types::Type;
 
 use crate::{
-    db::{Db, Settings},
+    db::{Db, Rules, Settings},
     infer::{Finding, Inference},
     item::{Def, DefKind, module},
 };
@@ -32,7 +32,10 @@ use weak::{infer_cluster, place_in_cluster};
 /// The types of a definition.
 pub fn inference<'db>(db: &'db dyn Db, def: Def<'db>) -> Arc<Inference> {
     prepare_for(db, def);
-    if Settings::get(db).tvm(db) { tvm_inference(db, def) } else { general_inference(db, def) }
+    match Settings::get(db).rules(db) {
+        Rules::General => general_inference(db, def),
+        Rules::Tvm(_) => tvm_inference(db, def),
+    }
 }
 
 /// Returns the most general types of a definition.
@@ -65,7 +68,9 @@ pub(crate) fn tvm_types<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Arc<Infer
         let sound = || !types.findings().any(Finding::is_error);
         (types.generalised || is_open() == Some(true)) && sound()
     };
-    let wanted = Settings::get(db).tvm(db) || uses_open_globals(db, def) || is_doubtful();
+    let wanted = Settings::get(db).rules(db) != Rules::General
+        || uses_open_globals(db, def)
+        || is_doubtful();
     wanted.then(|| infer_alone(db, def, true))
 }
 

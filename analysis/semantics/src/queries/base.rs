@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     body::{Body, Name, UnitKind},
-    db::{Db, Settings},
+    db::{Db, Rules, Settings},
     infer::{self, Env, Global, Inference, ModuleData, TypedBody},
     item::{Def, DefKind, Module, module},
     previous::Entry,
@@ -70,7 +70,7 @@ pub(super) fn infer_alone<'db>(db: &'db dyn Db, def: Def<'db>, strict: bool) -> 
     let inferred =
         TypedBody::new(named, &env, results.earlier(|earlier| earlier.inferred.clone()).as_ref());
     let inference = inferred.inference().clone();
-    if strict == Settings::get(db).tvm(db) {
+    if strict == (Settings::get(db).rules(db) != Rules::General) {
         results.record(Entry { inferred: Some(inferred), ..Entry::default() });
     }
     inference

@@ -16,7 +16,7 @@ use types::{Release, Releases};
 use super::lowered::{lowered_body, metadata};
 use crate::{
     body::{Body, Callee, Unit},
-    db::{Db, Settings, SourceFile},
+    db::{Db, Rules, Settings, SourceFile},
     item::{Def, Module, module, modules},
     lower::rebind,
 };
@@ -90,8 +90,8 @@ pub fn possible_releases<'db>(db: &'db dyn Db, module: Module<'db>) -> Releases 
 #[salsa::tracked(returns(copy))]
 pub fn release<'db>(db: &'db dyn Db, module: Module<'db>) -> Release {
     let settings = Settings::get(db);
-    if settings.tvm(db) {
-        return settings.release(db);
+    if let Rules::Tvm(release) = settings.rules(db) {
+        return release;
     }
     let possible = possible_releases(db, module);
     let assumed = settings.assumed(db).filter(|release| possible.has(*release));
@@ -107,7 +107,10 @@ pub fn other_releases(db: &dyn Db, file: SourceFile) -> Option<Releases> {
 
 /// Returns the release that is asked whether it takes a module.
 pub fn asked_release(db: &dyn Db) -> Release {
-    Settings::get(db).release(db)
+    match Settings::get(db).rules(db) {
+        Rules::Tvm(release) => release,
+        Rules::General => Release::DEFAULT,
+    }
 }
 
 /// Returns a body with the meaning that its module's release gives to its calls.

@@ -10,13 +10,13 @@ use syntax::{
 
 use crate::{
     body::*,
-    db::{Db, Settings},
+    db::{Db, Rules, Settings},
     view::View,
 };
 
 /// Returns true if TVM's rules hold: what it rejects is an error.
 pub(crate) fn hold(db: &dyn Db) -> bool {
-    Settings::get(db).tvm(db)
+    Settings::get(db).rules(db) != Rules::General
 }
 
 /// Returns true if names of the prelude need no definition. TVM does not import it implicitly.
