@@ -195,40 +195,37 @@ impl<T, S> List<T, S> {
     ) -> (usize, usize) {
         let count =
             |a: &mut dyn Iterator<Item = (&T, &T)>| a.take_while(|(a, b)| is_same(a, b)).count();
-        let mut prefix = 0;
-        for (a, b) in self.chunks.iter().zip(&other.chunks) {
-            let (a, b) = (&a.elements, &b.elements);
-            let same = match Arc::ptr_eq(a, b) {
-                true => a.len(),
-                false => count(&mut a.iter().zip(b.iter())),
-            };
-            prefix += same;
-            if same < a.len().max(b.len()) {
-                break;
-            }
-        }
         let shorter = self.len.min(other.len);
+        let chunks = self.chunks.iter().zip(&other.chunks);
+        let mut prefix = common(chunks, shorter, |a, b| count(&mut a.iter().zip(b))).min(shorter);
         let rest = self.range(prefix..shorter).zip(other.range(prefix..shorter));
         prefix += count(&mut { rest });
-
-        let mut suffix = 0;
-        for (a, b) in self.chunks.iter().rev().zip(other.chunks.iter().rev()) {
-            let (a, b) = (&a.elements, &b.elements);
-            let same = match Arc::ptr_eq(a, b) {
-                true => a.len(),
-                false => count(&mut a.iter().rev().zip(b.iter().rev())),
-            };
-            suffix += same;
-            if same < a.len().max(b.len()) || suffix > shorter - prefix {
-                break;
-            }
-        }
-        suffix = suffix.min(shorter - prefix);
+        let most = shorter - prefix;
+        let chunks = self.chunks.iter().rev().zip(other.chunks.iter().rev());
+        let mut suffix =
+            common(chunks, most, |a, b| count(&mut a.iter().rev().zip(b.iter().rev()))).min(most);
         let rest = prefix..self.len - suffix;
         let others = prefix..other.len - suffix;
         suffix += count(&mut self.range(rest).rev().zip(other.range(others).rev()));
         (prefix, suffix)
     }
+}
+
+/// Returns the number of elements that pairs of chunks have in common, up to the first difference or about `most`.
+fn common<'l, T: 'l, S: 'l>(
+    pairs: impl Iterator<Item = (&'l Chunk<T, S>, &'l Chunk<T, S>)>,
+    most: usize,
+    count: impl Fn(&[T], &[T]) -> usize,
+) -> usize {
+    let mut common = 0;
+    for (Chunk { elements: a, .. }, Chunk { elements: b, .. }) in pairs {
+        let same = if Arc::ptr_eq(a, b) { a.len() } else { count(a, b) };
+        common += same;
+        if same < a.len().max(b.len()) || common > most {
+            break;
+        }
+    }
+    common
 }
 
 impl<T: Clone, S: Summary<T> + Clone> List<T, S> {

@@ -84,13 +84,18 @@ pub fn module_types<'db>(db: &'db dyn Db, module: Module<'db>) -> Arc<ModuleType
 /// The functions that a module defines, by name: their positions among its items.
 #[salsa::tracked(returns(ref))]
 pub fn module_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32> {
-    let mut scope = FxHashMap::default();
-    for (position, &def) in module.items(db).iter().enumerate() {
-        if matches!(def.kind(db), DefKind::Fn | DefKind::Tir) {
-            scope.entry(def.name(db).clone()).or_insert(position as u32);
+    positions(db, module, &[DefKind::Fn, DefKind::Tir])
+}
+
+/// Returns the first item of some kinds with each name, by its position.
+fn positions<'db>(db: &'db dyn Db, module: Module<'db>, kinds: &[DefKind]) -> FxHashMap<Name, u32> {
+    let mut first = FxHashMap::default();
+    for (position, def) in (0..).zip(module.items(db)) {
+        if kinds.contains(&def.kind(db)) {
+            first.entry(def.name(db).clone()).or_insert(position);
         }
     }
-    scope
+    first
 }
 
 /// Returns the function `name` of a module itself, without the prelude.
@@ -145,11 +150,8 @@ pub(crate) fn closed_signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Ty
 pub fn signature<'db>(db: &'db dyn Db, def: Def<'db>) -> Option<Type> {
     let unit = header(db, def);
     let header = unit.header()?;
-    let params: Option<Vec<Type>> = header
-        .params
-        .iter()
-        .map(|&binder| unit.binder(binder).annotation.clone().filter(Type::is_closed))
-        .collect();
+    let params = header.params.iter().map(|&binder| unit.binder(binder).annotation.clone());
+    let params: Option<Vec<Type>> = params.map(|ty| ty.filter(Type::is_closed)).collect();
     let func = Type::func(params?, header.ret.clone().filter(Type::is_closed)?);
     Some(PolyType::close(&header.type_params, Vec::new(), &func))
 }
@@ -201,13 +203,7 @@ pub fn users_of<'db>(
 /// The data types that a module defines, by name: their positions among its items.
 #[salsa::tracked(returns(ref))]
 fn type_scope<'db>(db: &'db dyn Db, module: Module<'db>) -> FxHashMap<Name, u32> {
-    let mut scope = FxHashMap::default();
-    for (position, &def) in module.items(db).iter().enumerate() {
-        if def.kind(db) == DefKind::Type {
-            scope.entry(def.name(db).clone()).or_insert(position as u32);
-        }
-    }
-    scope
+    positions(db, module, &[DefKind::Type])
 }
 
 /// Returns the type of a global, as far as its header gives it.
