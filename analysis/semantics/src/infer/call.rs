@@ -253,9 +253,7 @@ impl Infer<'_> {
                     let what = Mismatch::Argument { call: id, index };
                     self.find(Finding::mismatch(what, found, expected, conflict));
                 }
-                open.iter().flat_map(Vars::order).for_each(|&var| {
-                    misled.add(var);
-                });
+                misled.extend(open.iter().flat_map(Vars::order));
             }
         }
         ret

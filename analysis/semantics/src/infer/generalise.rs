@@ -191,12 +191,7 @@ impl Infer<'_> {
             part.kept.sort();
             part.kept.dedup();
         }
-        let mut all = Vars::default();
-        for part in &parts {
-            part.vars.order().iter().for_each(|&var| {
-                all.add(var);
-            });
-        }
+        let all: Vars = parts.iter().flat_map(|part| part.vars.order()).collect();
         self.batch.generalised |= !all.is_empty();
         let mut taken = FxHashSet::default();
         for &(number, _) in members {
@@ -382,15 +377,12 @@ impl Infer<'_> {
         level: Level,
     ) -> Generalisation {
         let is_type = |var: &Var| matches!(var, Var::Type(_));
-        if !vars.order()[visible..].iter().any(is_type) {
+        let (shown, others) = vars.order().split_at(visible);
+        if !others.iter().any(is_type) {
             return Generalisation { vars, kept };
         }
-        let mut decided = Vars::default();
-        for (i, var) in vars.order().iter().enumerate() {
-            if i < visible || !is_type(var) {
-                decided.add(*var);
-            }
-        }
+        let mut decided: Vars =
+            shown.iter().chain(others.iter().filter(|var| !is_type(var))).collect();
         let mut parts: Vec<(Vars, Vars)> = Vec::with_capacity(kept.len());
         for &id in &kept {
             let args = self.solver.entry(id).args.clone();
@@ -404,9 +396,7 @@ impl Infer<'_> {
             let before = decided.order().len();
             for (inputs, results) in &parts {
                 if is_decided(inputs, &decided) {
-                    results.order().iter().for_each(|&var| {
-                        decided.add(var);
-                    });
+                    decided.extend(results.order());
                 }
             }
             if decided.order().len() == before {
@@ -415,23 +405,17 @@ impl Infer<'_> {
         }
         // The result of an undecided relation is undecided too, and reported with it.
         let mut undecided = Vars::default();
-        let mut decides = parts.iter().map(|(inputs, results)| {
+        let mut parts = parts.iter();
+        kept.retain(|_| {
+            let Some((inputs, results)) = parts.next() else { return false };
             let decides = is_decided(inputs, &decided);
             if !decides {
-                results.order().iter().for_each(|&var| {
-                    undecided.add(var);
-                });
+                undecided.extend(results.order());
             }
             decides
         });
-        kept.retain(|_| decides.next() == Some(true));
-        drop(decides);
-        let mut left = Vars::default();
-        for (i, &var) in vars.order().iter().enumerate() {
-            if (i < visible || decided.contains(var)) && !undecided.contains(var) {
-                left.add(var);
-            }
-        }
+        let left = shown.iter().chain(others.iter().filter(|var| decided.contains(**var)));
+        let left = left.filter(|var| !undecided.contains(**var)).collect();
         Generalisation { vars: left, kept }
     }
 
@@ -472,12 +456,7 @@ impl Infer<'_> {
         }
         let mut given = self.free_vars(&inputs, level);
         self.solver.related(&mut given, level);
-        let mut alone = Vars::default();
-        for &var in results.order() {
-            if !given.contains(var) {
-                alone.add(var);
-            }
-        }
+        let alone = results.order().iter().filter(|var| !given.contains(**var)).collect();
         if self.solver.table.default_some_literals(&alone) {
             self.solve();
         }

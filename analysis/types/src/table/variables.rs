@@ -68,6 +68,20 @@ impl Vars {
     }
 }
 
+impl<'a> Extend<&'a Var> for Vars {
+    fn extend<I: IntoIterator<Item = &'a Var>>(&mut self, vars: I) {
+        vars.into_iter().for_each(|&var| _ = self.add(var));
+    }
+}
+
+impl<'a> FromIterator<&'a Var> for Vars {
+    fn from_iter<I: IntoIterator<Item = &'a Var>>(vars: I) -> Vars {
+        let mut all = Vars::default();
+        all.extend(vars);
+        all
+    }
+}
+
 /// A variable or type parameter in a type.
 enum Leaf {
     Node(NodeId),
