@@ -106,9 +106,9 @@ impl Origins {
                 // In invalid code a size may depend on itself: it has no origin.
                 Entry::Vacant(new) => new.insert(None),
             };
-            let step = walk.advance().and_then(|next| match next {
-                SourceStep::Same(_, from) => transposed(view, expr_ref, axis, from),
-                SourceStep::Changed(step, ..) | SourceStep::Set(step) => Some(step),
+            let step = walk.advance().and_then(|(source, step)| match source {
+                SizeSource::Same(_, from) => transposed(view, expr_ref, axis, from),
+                SizeSource::Changed(..) | SizeSource::Set => step,
             });
             path.push(((expr_ref, axis), step));
         }
@@ -206,11 +206,11 @@ impl Walk<'_, '_> {
     fn advance(&mut self) -> Option<SourceStep> {
         let (expr_ref, field, axis) = self.place.take()?;
         let next = next(self.view, expr_ref, field, axis)?;
-        self.place = match &next {
-            SourceStep::Same(expr_ref, axis) | SourceStep::Changed(_, expr_ref, axis) => {
-                Some((*expr_ref, None, *axis))
+        self.place = match next.0 {
+            SizeSource::Same(expr_ref, axis) | SizeSource::Changed(expr_ref, axis) => {
+                Some((expr_ref, None, axis))
             }
-            SourceStep::Set(_) => None,
+            SizeSource::Set => None,
         };
         Some(next)
     }
@@ -255,13 +255,13 @@ pub fn trail_of(
             trail.same.push((expr_ref, axis));
         }
         match walk.advance() {
-            Some(SourceStep::Same(_, from)) => {
+            Some((SizeSource::Same(_, from), _)) => {
                 let of = if field.is_some() { view.resolve(expr_ref) } else { expr_ref };
                 trail.steps.extend(passed(view, of, axis, from).map(|step| (step, true)));
             }
-            Some(SourceStep::Changed(step, ..) | SourceStep::Set(step)) => {
+            Some((SizeSource::Changed(..) | SizeSource::Set, step)) => {
                 is_same = false;
-                trail.steps.push((step, false));
+                trail.steps.extend(step.map(|step| (step, false)));
             }
             None => {}
         }
@@ -319,11 +319,7 @@ pub fn source_of(
     of_field: Option<usize>,
     axis: usize,
 ) -> SizeSource {
-    match next(view, expr_ref, of_field, axis) {
-        Some(SourceStep::Same(expr_ref, axis)) => SizeSource::Same(expr_ref, axis),
-        Some(SourceStep::Changed(_, expr_ref, axis)) => SizeSource::Changed(expr_ref, axis),
-        Some(SourceStep::Set(_)) | None => SizeSource::Set,
-    }
+    next(view, expr_ref, of_field, axis).map_or(SizeSource::Set, |(source, _)| source)
 }
 
 /// Returns the declaration of the type of a variable, for conflicts that do not concern a single
@@ -335,19 +331,15 @@ pub(super) fn declaration(view: &View<'_>, expr_ref: ExprRef) -> Option<Step> {
     Some(Step::new(range, StepKind::Declared { name, ty }))
 }
 
-enum SourceStep {
-    /// The size of another expression, unchanged.
-    Same(ExprRef, usize),
-    /// A size computed here from another one.
-    Changed(Step, ExprRef, usize),
-    /// A size set here.
-    Set(Step),
+/// The source of a size, with the step that is shown unless the size is that of the source.
+type SourceStep = (SizeSource, Option<Step>);
+
+fn same(expr_ref: ExprRef, axis: usize) -> SourceStep {
+    (SizeSource::Same(expr_ref, axis), None)
 }
 
-impl SourceStep {
-    fn size(range: TextRange, axis: usize, of: SizedValue, size: &Dim) -> SourceStep {
-        SourceStep::Set(Step::new(range, StepKind::Size { axis, of, size: size.clone() }))
-    }
+fn set(range: TextRange, kind: StepKind) -> SourceStep {
+    (SizeSource::Set, Some(Step::new(range, kind)))
 }
 
 fn size_of(ty: &Type, axis: usize) -> Option<&Dim> {
@@ -370,7 +362,7 @@ fn next(
 fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<SourceStep> {
     if let Some(binding) = view.variable(expr_ref) {
         return match view.value(binding) {
-            Some(value) => Some(SourceStep::Same(value, axis)),
+            Some(value) => Some(same(value, axis)),
             None => parameter(view, binding, axis),
         };
     }
@@ -379,13 +371,13 @@ fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<SourceStep> {
     Some(match unit.expr(expr_ref.expr) {
         Expr::Call(call) => return call_step(view, expr_ref, unit.call(*call), axis),
         Expr::Proj { tuple, index } => return field(view, at(*tuple), *index as usize, axis),
-        Expr::If { then, .. } => SourceStep::Same(at(then.result), axis),
-        Expr::Match(id) => {
-            SourceStep::Same(at(unit.matches[id.index()].arms.first()?.body.result), axis)
+        Expr::If { .. } | Expr::Match(_) => {
+            same(at(*unit.branches_of(expr_ref.expr).first()?), axis)
         }
         Expr::Filled(_) | Expr::Meta(_) => {
-            let size = size_of(view.ty(expr_ref), axis)?;
-            SourceStep::size(view.range(expr_ref), axis, SizedValue::Constant, size)
+            let size = size_of(view.ty(expr_ref), axis)?.clone();
+            let kind = StepKind::Size { axis, of: SizedValue::Constant, size };
+            set(view.range(expr_ref), kind)
         }
         _ => return None,
     })
@@ -393,15 +385,11 @@ fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<SourceStep> {
 
 /// Returns the step of a variable without a value: a parameter or a pattern variable.
 fn parameter(view: &View<'_>, binding: LocalRef, axis: usize) -> Option<SourceStep> {
-    let size = size_of(view.binding_type(binding), axis)?;
+    let size = size_of(view.binding_type(binding), axis)?.clone();
     let written = view.annotation_node(binding).and_then(|ty| view.dim_range(ty, axis));
     let range = written.unwrap_or_else(|| view.binding_range(binding));
-    Some(SourceStep::size(
-        range,
-        axis,
-        SizedValue::Variable(view.binder(binding).name.clone()),
-        size,
-    ))
+    let of = SizedValue::Variable(view.binder(binding).name.clone());
+    Some(set(range, StepKind::Size { axis, of, size }))
 }
 
 /// Returns the step of a size of a field of a tuple.
@@ -410,14 +398,14 @@ fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Option<S
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
         Expr::Tuple(fields) => {
-            Some(SourceStep::Same(ExprRef { unit: value.unit, expr: *fields.get(index)? }, axis))
+            Some(same(ExprRef { unit: value.unit, expr: *fields.get(index)? }, axis))
         }
         Expr::Call(call) => operator_step(view, value, unit.call(*call), Some(index), axis),
         _ => {
             let binding = view.variable(value)?;
-            let size = size_of(view.binding_type(binding).as_tuple()?.get(index)?, axis)?;
+            let size = size_of(view.binding_type(binding).as_tuple()?.get(index)?, axis)?.clone();
             let of = SizedValue::Field(index, view.binder(binding).name.clone());
-            Some(SourceStep::size(view.binding_range(binding), axis, of, size))
+            Some(set(view.binding_range(binding), StepKind::Size { axis, of, size }))
         }
     }
 }
@@ -434,7 +422,7 @@ fn call_step(
             let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
             let size = size_of(view.ty(expr_ref), axis)?.clone();
             let kind = StepKind::Returned { callee: view.describe(callee), axis, size };
-            Some(SourceStep::Set(Step::new(view.range(callee), kind)))
+            Some(set(view.range(callee), kind))
         }
         Callee::Name(_) => None,
     }
@@ -473,9 +461,11 @@ fn operator_step(
         let is_computed = found.is_some();
         let step = Step::new(call_range, StepKind::Unknown { operator, axis, is_computed });
         return Some(match found {
-            Some((source, source_axis, true)) => SourceStep::Same(source, source_axis),
-            Some((source, source_axis, false)) => SourceStep::Changed(step, source, source_axis),
-            None => SourceStep::Set(step),
+            Some((source, source_axis, true)) => same(source, source_axis),
+            Some((source, source_axis, false)) => {
+                (SizeSource::Changed(source, source_axis), Some(step))
+            }
+            None => (SizeSource::Set, Some(step)),
         });
     }
     let is_missed = |inputs: &[Type]| result(inputs).is_none_or(|size| size != here);
@@ -516,11 +506,11 @@ fn operator_step(
     }
     // A size that is preserved takes precedence.
     if let Some((source, source_axis, _)) = sources.iter().find(|(.., size)| *size == here) {
-        return Some(SourceStep::Same(*source, *source_axis));
+        return Some(same(*source, *source_axis));
     }
     if let Some((source, source_axis, from)) = sources.into_iter().next() {
         let step = Step::new(call_range, StepKind::Computed { operator, axis, size: here, from });
-        return Some(SourceStep::Changed(step, source, source_axis));
+        return Some((SizeSource::Changed(source, source_axis), Some(step)));
     }
     // `ones(shape=[3])` sets a size to 3, also where it is required to be `n`.
     let size = result(&inputs).unwrap_or(here);
@@ -528,5 +518,5 @@ fn operator_step(
     let range = attr.and_then(|attr| view.attribute_range(expr_ref, &attr.name));
     let by = attr.map_or_else(|| operator.name.into(), |attr| attr.name.clone());
     let kind = StepKind::Set { by, axis, size };
-    Some(SourceStep::Set(Step::new(range.unwrap_or(call_range), kind)))
+    Some(set(range.unwrap_or(call_range), kind))
 }
