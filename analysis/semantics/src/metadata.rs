@@ -161,14 +161,13 @@ impl Metadata {
         let child = |name: &str| node.attr(name)?.parse::<u32>().ok();
         match node.kind.as_str() {
             "relay.TensorType" => {
-                let shape = self.node(child("shape")?)?.data.clone();
-                let dims = shape.into_iter().map(|dim| self.dim_of(dim, 0));
+                let shape = self.node(child("shape")?)?.data.iter();
+                let dims = shape.map(|&dim| self.dim_of(dim, 0));
                 Some(Type::tensor(dims, DataType::parse(node.attr("dtype")?)?))
             }
             "TupleType" => {
-                let fields = self.node(child("fields")?)?.data.clone();
-                let fields: Option<Vec<Type>> =
-                    fields.into_iter().map(|field| self.type_of(field)).collect();
+                let fields = self.node(child("fields")?)?.data.iter();
+                let fields: Option<Vec<Type>> = fields.map(|&field| self.type_of(field)).collect();
                 Some(Type::tuple(fields?))
             }
             _ => None,
@@ -188,26 +187,20 @@ impl Metadata {
         let values = schema.fields.iter().map(|field| match node.attr(field.name) {
             None => field.default.into(),
             Some(text) => {
+                let is_string =
+                    matches!(field.ty, AttrType::Str | AttrType::Layout | AttrType::Choice(_));
+                let string = || is_string.then(|| AttrValue::Str(text.into()));
                 let direct = match field.ty {
                     _ if field.boxed => None,
                     AttrType::Int => text.parse().ok().map(AttrValue::int),
                     AttrType::Bool => Some(AttrValue::Bool(text != "0")),
                     AttrType::Float => text.parse().ok().map(|v| AttrValue::Float(Number(v))),
-                    AttrType::Str | AttrType::Layout | AttrType::Choice(_) => {
-                        Some(AttrValue::Str(text.into()))
-                    }
                     AttrType::DType => DataType::parse(text).map(AttrValue::DType),
-                    _ => None,
+                    _ => string(),
                 };
-                let indirect = || match (text.parse(), field.ty) {
-                    (Ok(at), _) => Some(self.value_of(at, 0)),
-                    // In TVM 0.7 and before, strings are values.
-                    (_, AttrType::Str | AttrType::Layout | AttrType::Choice(_)) => {
-                        Some(AttrValue::Str(text.into()))
-                    }
-                    _ => None,
-                };
-                direct.or_else(indirect).unwrap_or(AttrValue::Error)
+                let indirect = || text.parse().ok().map(|at| self.value_of(at, 0));
+                // In TVM 0.7 and before, strings are values.
+                direct.or_else(indirect).or_else(string).unwrap_or(AttrValue::Error)
             }
         });
         Attrs::new(schema, values.collect::<Vec<_>>())
@@ -224,24 +217,23 @@ impl Metadata {
         match node.kind.as_str() {
             "" => AttrValue::None,
             "IntImm" if node.attr("dtype") == Some("bool") => AttrValue::Bool(value() != Some("0")),
-            "IntImm" => match value().and_then(|v| v.parse().ok()) {
-                Some(number) => {
-                    AttrValue::Int { value: number, wide: node.attr("dtype") == Some("int64") }
-                }
-                None => AttrValue::Error,
-            },
-            "FloatImm" => match value().and_then(|v| v.parse().ok()) {
-                Some(number) => AttrValue::Float(Number(number)),
-                None => AttrValue::Error,
-            },
+            "IntImm" => {
+                let wide = node.attr("dtype") == Some("int64");
+                let number = value().and_then(|v| v.parse().ok());
+                number.map_or(AttrValue::Error, |value| AttrValue::Int { value, wide })
+            }
+            "FloatImm" => {
+                let number = value().and_then(|v| v.parse().ok());
+                number.map_or(AttrValue::Error, |number| AttrValue::Float(Number(number)))
+            }
             "runtime.String" => AttrValue::Str(node.text.clone()),
             "Array" => {
                 AttrValue::List(node.data.iter().map(|&at| self.value_of(at, depth + 1)).collect())
             }
-            CONSTANT => match self.decode(index) {
-                Some(constant) => AttrValue::Constant(constant.into()),
-                None => AttrValue::Error,
-            },
+            CONSTANT => {
+                let constant = self.decode(index);
+                constant.map_or(AttrValue::Error, |found| AttrValue::Constant(found.into()))
+            }
             key if key.starts_with("tir.") => AttrValue::Dim(self.dim_of(index, 0)),
             _ => AttrValue::Opaque,
         }

@@ -13,7 +13,7 @@
 use std::cell::OnceCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use syntax::{Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize};
+use syntax::{Element, Node, NodeOrToken, SyntaxKind, TextRange, TextSize, element_range};
 
 use super::error_ranges::ErrorRanges;
 use crate::{
@@ -152,7 +152,7 @@ impl Names {
         let mut collect_from: Option<TextSize> = None;
         let mut skip_from: Option<TextSize> = None;
         for item in root.elements() {
-            let range = range_of(&item);
+            let range = element_range(&item);
             let kind = item.as_node().map(|node| node.kind());
             let is_function = kind == Some(SyntaxKind::FN_DEF);
             if is_function || kind == Some(SyntaxKind::TYPE_DEF) {
@@ -203,7 +203,7 @@ impl Names {
     /// Collects the names of an element that follow `from`. The parser's limits bound the
     /// recursion.
     fn collect(&mut self, element: &Element<'_>, from: TextSize, is_open: bool) {
-        if range_of(element).end() <= from {
+        if element_range(element).end() <= from {
             return;
         }
         let token = match element {
@@ -239,12 +239,5 @@ fn count_braces(element: &Element<'_>, level: &mut i64) {
             SyntaxKind::R_BRACE => *level -= 1,
             _ => {}
         },
-    }
-}
-
-fn range_of(element: &Element<'_>) -> TextRange {
-    match element {
-        NodeOrToken::Node(node) => node.range(),
-        NodeOrToken::Token(token) => token.range(),
     }
 }

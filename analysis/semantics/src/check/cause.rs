@@ -334,10 +334,7 @@ pub(super) fn fold_calls(view: &View<'_>, found: &mut Vec<DefDiagnostic>) {
 }
 
 /// Removes the diagnostics with the given indices.
-fn remove<P>(found: &mut Vec<Diagnostic<P>>, indices: &FxHashSet<usize>) {
-    let mut index = 0;
-    found.retain(|_| {
-        index += 1;
-        !indices.contains(&(index - 1))
-    });
+pub(super) fn remove<P>(found: &mut Vec<Diagnostic<P>>, indices: &FxHashSet<usize>) {
+    let mut index = 0..;
+    found.retain(|_| index.next().is_none_or(|index| !indices.contains(&index)));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use syntax::{TextRange, TextSize};
+use syntax::TextRange;
 use weights::CONSTANT;
 
 use super::{
@@ -25,7 +25,7 @@ const MIN_SHARED: u64 = 1 << 10;
 pub(super) fn check<'db>(
     db: &'db dyn Db,
     module: Module<'db>,
-    section: Def<'db>,
+    (section, place): (Def<'db>, TextRange),
     metadata: &Metadata,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -34,7 +34,6 @@ pub(super) fn check<'db>(
     if count == 0 {
         return;
     }
-    let place = TextRange::at(section.start(db), TextSize::of("#[metadata]"));
     let set = |entries| ConstantSet { db, module, metadata, place, entries };
     let used = entries::used_constants(db, module);
     // In a code view, these are fixed already.

@@ -26,7 +26,7 @@ use crate::{
 
 /// Reports duplicate definitions and constructors of a module, and an unreadable metadata section.
 pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mut Vec<Diagnostic>) {
-    let mut first: FxHashMap<&str, Def<'db>> = FxHashMap::default();
+    let mut first: FxHashMap<&str, TextRange> = FxHashMap::default();
     let mut constructors: FxHashMap<Name, TextRange> = FxHashMap::default();
     let mut metadata: Option<Def<'db>> = None;
     for &def in module.items(db) {
@@ -37,14 +37,9 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
                 if name.is_empty() {
                     continue;
                 }
-                match first.get(name) {
-                    Some(&other) => {
-                        let there = other.name_range(db) + other.start(db);
-                        found.push(duplicate_definition::report(name, range, there));
-                    }
-                    None => {
-                        first.insert(name, def);
-                    }
+                let there = *first.entry(name).or_insert(range);
+                if there != range {
+                    found.push(duplicate_definition::report(name, range, there));
                 }
             }
             DefKind::Metadata => {
@@ -60,21 +55,18 @@ pub(super) fn check_module<'db>(db: &'db dyn Db, module: Module<'db>, found: &mu
         {
             for (constructor, range) in type_def.constructors() {
                 let range = range + def.start(db);
-                let name = constructor.name.clone();
-                if let Some(&there) = constructors.get(&name) {
-                    found.push(duplicate_constructor::report(&name, range, there));
-                } else {
-                    constructors.insert(name, range);
+                let there = *constructors.entry(constructor.name.clone()).or_insert(range);
+                if there != range {
+                    found.push(duplicate_constructor::report(&constructor.name, range, there));
                 }
             }
         }
     }
     let (Some(def), Some(section)) = (metadata, queries::metadata(db, module)) else { return };
+    let place = start_of_metadata(db, def);
     match section.error() {
-        None => constants::check(db, module, def, &section, found),
-        Some(error) => {
-            found.push(metadata_unreadable::report(start_of_metadata(db, def), error));
-        }
+        None => constants::check(db, module, (def, place), &section, found),
+        Some(error) => found.push(metadata_unreadable::report(place, error)),
     }
 }
 

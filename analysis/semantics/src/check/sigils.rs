@@ -9,6 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use syntax::{TextRange, TextSize};
 
+use super::cause::remove;
 use crate::{
     body::Name,
     diagnostic::{Code, DefDiagnostic},
@@ -58,8 +59,7 @@ impl UnresolvedNames {
         for names in &statements {
             fold(names, &indices, found, &mut folded);
         }
-        let mut index = 0..;
-        found.retain(|_| index.next().is_none_or(|index| !folded.contains(&index)));
+        remove(found, &folded);
     }
 }
 

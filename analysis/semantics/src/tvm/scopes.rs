@@ -286,13 +286,9 @@ pub(super) fn check_graph_variables<'db>(
                     continue;
                 }
                 let Some(number_of) = graph_number(&binder.name) else { continue };
-                match first.entry(number_of) {
-                    std::collections::hash_map::Entry::Occupied(_) => {
-                        again.push((at, number, i as u32, number_of));
-                    }
-                    std::collections::hash_map::Entry::Vacant(entry) => {
-                        entry.insert(source.range(number, binder.range) + def.start(db));
-                    }
+                let range = source.range(number, binder.range) + def.start(db);
+                if *first.entry(number_of).or_insert(range) != range {
+                    again.push((at, number, i as u32, number_of));
                 }
             }
         }
