@@ -104,11 +104,8 @@ impl<'db> View<'db> {
             return None;
         }
         let (number, unit) = self.body.units().find(|(_, unit)| unit.kind != UnitKind::Header)?;
-        let Expr::Fn(function) = unit.expr(unit.root.filter(|_| unit.kind == UnitKind::Tail)?)
-        else {
-            return None;
-        };
-        Some((number, &unit.fns[function.index()]))
+        let expr = unit.root.filter(|_| unit.kind == UnitKind::Tail)?;
+        Some((number, self.function(ExprRef { unit: number, expr })?))
     }
 
     /// Returns what a run of the definition is given: the parameters of a function, also of a bare one, or the
@@ -210,6 +207,15 @@ impl<'db> View<'db> {
         let unit = self.unit(expr_ref.unit);
         match unit.expr(expr_ref.expr) {
             Expr::Call(call) => Some(unit.call(*call)),
+            _ => None,
+        }
+    }
+
+    /// Returns the function that an expression is.
+    pub fn function(&self, expr_ref: ExprRef) -> Option<&Function> {
+        let unit = self.unit(expr_ref.unit);
+        match unit.expr(expr_ref.expr) {
+            Expr::Fn(function) => unit.fns.get(function.index()),
             _ => None,
         }
     }

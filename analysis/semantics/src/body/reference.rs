@@ -11,6 +11,13 @@ pub struct ExprRef {
     pub expr: ExprId,
 }
 
+impl ExprRef {
+    /// Returns another expression of the same unit.
+    pub fn sibling(self, expr: ExprId) -> ExprRef {
+        ExprRef { unit: self.unit, expr }
+    }
+}
+
 /// A reference to a variable of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LocalRef {

@@ -26,6 +26,7 @@ use crate::{
     diagnostic::{
         Cause, Code, DefDiagnostic, Diagnostic, InDef, RelatedPlace, Role, Severity, are_same,
     },
+    item::Def,
     queries,
     view::View,
 };
@@ -134,19 +135,20 @@ pub(super) fn declared_for(view: &View<'_>, unit: UnitId, expr: ExprId) -> Optio
 /// Returns the declaration of a parameter of the callee, if it is in this file.
 pub(super) fn parameter(view: &View<'_>, callee: ExprRef, index: usize) -> Option<InDef> {
     let value = view.resolve(callee);
-    match view.unit(value.unit).expr(value.expr) {
-        Expr::Fn(function) => {
-            let binder = *view.unit(value.unit).fns[function.index()].params.get(index)?;
-            Some(declaration(view, LocalRef { unit: value.unit, binder }).into())
-        }
-        Expr::Global(name) => {
-            let (def, from_prelude) = queries::global(view.db, view.module, name)?;
-            let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
-            let binder = *other.body.header()?.params.get(index)?;
-            Some(view.place_in(def, declaration(&other, LocalRef { unit: UnitId::HEADER, binder })))
-        }
-        _ => None,
+    if let Some(function) = view.function(value) {
+        let binder = *function.params.get(index)?;
+        return Some(declaration(view, LocalRef { unit: value.unit, binder }).into());
     }
+    let (def, other) = definition(view, value)?;
+    let binder = *other.body.header()?.params.get(index)?;
+    Some(view.place_in(def, declaration(&other, LocalRef { unit: UnitId::HEADER, binder })))
+}
+
+/// Returns the definition of the file that a value is, with its view.
+fn definition<'db>(view: &View<'db>, value: ExprRef) -> Option<(Def<'db>, View<'db>)> {
+    let Expr::Global(name) = view.unit(value.unit).expr(value.expr) else { return None };
+    let (def, from_prelude) = queries::global(view.db, view.module, name)?;
+    Some((def, View::relative(view.db, def).filter(|_| !from_prelude)?))
 }
 
 /// Merges the consequences of a wrong declaration into the diagnostic of that declaration.
@@ -208,16 +210,13 @@ fn uses(view: &View<'_>, found: &Evidence, binding: LocalRef) -> bool {
         // A variable of the same unit is replaced by its value.
         let value = variable.filter(|of| of.unit == expr_ref.unit).and_then(|of| view.value(of));
         expr_refs.extend(value.filter(|value| value.unit == expr_ref.unit));
-        let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
-        match view.unit(expr_ref.unit).expr(expr_ref.expr) {
-            Expr::Proj { tuple, .. } => expr_refs.push(at(*tuple)),
-            Expr::Tuple(fields) => expr_refs.extend(fields.iter().map(|&field| at(field))),
-            Expr::Call(call) => {
-                let call = view.unit(expr_ref.unit).call(*call);
-                expr_refs.extend(call.args.iter().map(|&arg| at(arg)));
-            }
-            _ => {}
-        }
+        let operands = match view.unit(expr_ref.unit).expr(expr_ref.expr) {
+            Expr::Proj { tuple, .. } => std::slice::from_ref(tuple),
+            Expr::Tuple(fields) => fields,
+            Expr::Call(call) => &view.unit(expr_ref.unit).call(*call).args,
+            _ => &[],
+        };
+        expr_refs.extend(operands.iter().map(|&operand| expr_ref.sibling(operand)));
     }
     false
 }

@@ -290,7 +290,7 @@ fn passed(view: &View<'_>, expr_ref: ExprRef, axis: usize, from: usize) -> Optio
     }
     let value = match view.unit(expr_ref.unit).expr(expr_ref.expr) {
         // A field of the result of an operator.
-        Expr::Proj { tuple, .. } => view.resolve(ExprRef { unit: expr_ref.unit, expr: *tuple }),
+        Expr::Proj { tuple, .. } => view.resolve(expr_ref.sibling(*tuple)),
         _ => expr_ref,
     };
     let call = view.call(value)?;
@@ -367,12 +367,13 @@ fn step(view: &View<'_>, expr_ref: ExprRef, axis: usize) -> Option<SourceStep> {
         };
     }
     let unit = view.unit(expr_ref.unit);
-    let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
     Some(match unit.expr(expr_ref.expr) {
         Expr::Call(call) => return call_step(view, expr_ref, unit.call(*call), axis),
-        Expr::Proj { tuple, index } => return field(view, at(*tuple), *index as usize, axis),
+        Expr::Proj { tuple, index } => {
+            return field(view, expr_ref.sibling(*tuple), *index as usize, axis);
+        }
         Expr::If { .. } | Expr::Match(_) => {
-            same(at(*unit.branches_of(expr_ref.expr).first()?), axis)
+            same(expr_ref.sibling(*unit.branches_of(expr_ref.expr).first()?), axis)
         }
         Expr::Filled(_) | Expr::Meta(_) => {
             let size = size_of(view.ty(expr_ref), axis)?.clone();
@@ -397,9 +398,7 @@ fn field(view: &View<'_>, tuple: ExprRef, index: usize, axis: usize) -> Option<S
     let value = view.resolve(tuple);
     let unit = view.unit(value.unit);
     match unit.expr(value.expr) {
-        Expr::Tuple(fields) => {
-            Some(same(ExprRef { unit: value.unit, expr: *fields.get(index)? }, axis))
-        }
+        Expr::Tuple(fields) => Some(same(value.sibling(*fields.get(index)?), axis)),
         Expr::Call(call) => operator_step(view, value, unit.call(*call), Some(index), axis),
         _ => {
             let binding = view.variable(value)?;
@@ -419,7 +418,7 @@ fn call_step(
     match &call.callee {
         Callee::Operator(_) => operator_step(view, expr_ref, call, None, axis),
         Callee::Expr(callee) => {
-            let callee = ExprRef { unit: expr_ref.unit, expr: *callee };
+            let callee = expr_ref.sibling(*callee);
             let size = size_of(view.ty(expr_ref), axis)?.clone();
             let kind = StepKind::Returned { callee: view.describe(callee), axis, size };
             Some(set(view.range(callee), kind))
@@ -440,7 +439,7 @@ fn operator_step(
     let (name, solve) = operator.rule?;
     let call_range = view.place(expr_ref.unit, call.callee_range);
     let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
-    let arg = |position: usize| ExprRef { unit: expr_ref.unit, expr: call.args[position] };
+    let arg = |position: usize| expr_ref.sibling(call.args[position]);
     let inputs: Vec<Type> = (0..call.args.len()).map(|i| view.ty(arg(i)).clone()).collect();
     let result = |inputs: &[Type]| -> Option<Dim> {
         let (_, types) = probe(&relation, operator.args, inputs);

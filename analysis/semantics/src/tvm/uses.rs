@@ -82,7 +82,7 @@ pub(super) fn of_variable(view: &View<'_>, binding: LocalRef) -> (Usage, Vec<Tex
     let outer_uses = view.scopes.uses(&view.body, binding).flat_map(|(number, free)| {
         view.unit(number).uses_of_free(free).into_iter().map(move |expr| (number, expr))
     });
-    let inside = body_of(view, binding);
+    let inside = view.value(binding).and_then(|value| view.function(value)?.body);
     for (unit, expr) in own_uses.chain(outer_uses) {
         let expr_ref = ExprRef { unit, expr };
         places.push(view.range(expr_ref));
@@ -95,22 +95,11 @@ pub(super) fn of_variable(view: &View<'_>, binding: LocalRef) -> (Usage, Vec<Tex
     (used, places)
 }
 
-/// Returns the body of the function that a variable is bound to.
-fn body_of(view: &View<'_>, binding: LocalRef) -> Option<Region> {
-    let value = view.value(binding)?;
-    let unit = view.unit(value.unit);
-    match unit.expr(value.expr) {
-        Expr::Fn(function) => unit.fns[function.index()].body,
-        _ => None,
-    }
-}
-
 /// Returns the types of the call with the callee `callee`.
 fn call_of(view: &View<'_>, callee: ExprRef) -> Option<Instance> {
     let unit = view.unit(callee.unit);
-    let at = |expr: ExprId| ExprRef { unit: callee.unit, expr };
     let expr = unit.call_of(callee.expr)?;
     let Expr::Call(call) = *unit.expr(expr) else { return None };
-    let args = unit.call(call).args.iter().map(|&arg| view.ty(at(arg)).clone()).collect();
-    Some(Instance { args, ret: view.ty(at(expr)).clone() })
+    let args = unit.call(call).args.iter().map(|&arg| view.ty(callee.sibling(arg)).clone());
+    Some(Instance { args: args.collect(), ret: view.ty(callee.sibling(expr)).clone() })
 }

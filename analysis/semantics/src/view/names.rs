@@ -17,8 +17,7 @@ pub(crate) struct TypeParamInScope {
 impl View<'_> {
     /// Returns the function expression at a range of the definition, which begins at 0.
     pub(crate) fn function_at(&self, range: TextRange) -> Option<ExprRef> {
-        let found = self.source.expr_of(&self.body, range)?;
-        matches!(self.unit(found.unit).expr(found.expr), Expr::Fn(_)).then_some(found)
+        self.source.expr_of(&self.body, range).filter(|found| self.function(*found).is_some())
     }
 
     /// Returns the type parameters that the functions around a place declare, the innermost first. A
@@ -29,14 +28,11 @@ impl View<'_> {
         let functions = path.iter().rev();
         for node in functions.filter(|node| node.kind() == SyntaxKind::FN_EXPR) {
             let function = self.function_at(node.range() - self.start());
-            let function = function.filter(|_| node.range() != place).and_then(|at| {
-                let Expr::Fn(id) = self.unit(at.unit).expr(at.expr) else { return None };
-                Some((at.unit, self.unit(at.unit).fns.get(id.index())?))
-            });
-            let Some((unit, function)) = function else { continue };
+            let Some(at) = function.filter(|_| node.range() != place) else { continue };
+            let Some(function) = self.function(at) else { continue };
             found.extend(function.type_params.iter().map(|param| TypeParamInScope {
                 name: param.name().clone(),
-                param: self.inferred_param(unit, function, param),
+                param: self.inferred_param(at.unit, function, param),
             }));
         }
         if path.first().is_some_and(|root| root.range() != place) {

@@ -10,11 +10,10 @@
 use rustc_hash::FxHashSet;
 use types::Step;
 
-use super::declaration;
+use super::{declaration, definition};
 use crate::{
     body::*,
     diagnostic::{Flow, InDef},
-    queries,
     view::View,
 };
 
@@ -38,7 +37,7 @@ pub(in crate::check) struct Part {
 pub(in crate::check) fn field(view: &View<'_>, tuple: ExprRef, index: usize) -> Option<ExprRef> {
     let value = view.resolve(tuple);
     match view.unit(value.unit).expr(value.expr) {
-        Expr::Tuple(fields) => Some(ExprRef { unit: value.unit, expr: *fields.get(index)? }),
+        Expr::Tuple(fields) => Some(value.sibling(*fields.get(index)?)),
         _ => None,
     }
 }
@@ -48,19 +47,15 @@ pub(in crate::check) fn along(view: &View<'_>, value: ExprRef, path: &[Step]) ->
     let mut part = Part { expr_ref: value, is_whole: true, parameter: None };
     for step in path {
         let value = view.resolve(part.expr_ref);
-        let unit = view.unit(value.unit);
-        let next = match (step, unit.expr(value.expr)) {
-            (Step::Field(index), _) => field(view, value, *index),
-            (Step::Ret, Expr::Fn(function)) => unit.fns[function.index()]
-                .body
-                .map(|body| ExprRef { unit: value.unit, expr: body.result }),
-            (Step::Param(index), Expr::Fn(function)) => {
-                let binder = unit.fns[function.index()].params.get(*index);
-                let unit = value.unit;
-                part.parameter = binder.map(|&binder| LocalRef { unit, binder });
+        let next = match step {
+            Step::Field(index) => field(view, value, *index),
+            Step::Ret => result_of(view, value),
+            Step::Param(index) => {
+                let binder = view.function(value).and_then(|f| f.params.get(*index));
+                part.parameter = binder.map(|&binder| LocalRef { unit: value.unit, binder });
                 None
             }
-            _ => None,
+            Step::Inner | Step::Arg(_) => None,
         };
         match next {
             Some(next) => part.expr_ref = next,
@@ -103,7 +98,7 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow<InDef>> {
         if !seen.insert(expr_ref) {
             continue;
         }
-        let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
+        let at = |expr: ExprId| expr_ref.sibling(expr);
         if let Some(binding) = view.variable(expr_ref) {
             let value = view.value(binding);
             next.extend(value);
@@ -119,18 +114,20 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow<InDef>> {
         match unit.expr(expr_ref.expr) {
             Expr::Proj { tuple, .. } => next.push(at(*tuple)),
             Expr::Tuple(fields) => next.extend(fields.iter().map(|&field| at(field))),
-            Expr::If { then, otherwise, .. } => {
-                next.extend([at(then.result), at(otherwise.result)]);
-            }
+            Expr::If { .. } => next.extend(unit.branches_of(expr_ref.expr).into_iter().map(at)),
             Expr::Call(call) => {
                 let call = unit.call(*call);
                 match call.callee {
-                    // The result type of a function expression is the type of its body.
-                    Callee::Expr(callee) => match called(view, at(callee)) {
-                        Some(CalleeResult::Fn(result)) => next.push(result),
-                        Some(CalleeResult::Def(range)) => flows.push(Flow { range, dtype: None }),
-                        None => {}
-                    },
+                    Callee::Expr(callee) => {
+                        let callee = view.resolve(at(callee));
+                        // The result type of a function expression is the type of its body.
+                        next.extend(result_of(view, callee));
+                        let declared = definition(view, callee).and_then(|(def, other)| {
+                            let range = view.place_in(def, other.result_range()?);
+                            Some(Flow { range, dtype: None })
+                        });
+                        flows.extend(declared);
+                    }
                     Callee::Operator(_) | Callee::Name(_) => {
                         next.extend(call.args.iter().map(|&arg| at(arg)));
                     }
@@ -142,27 +139,7 @@ pub(super) fn into(view: &View<'_>, values: &[ExprRef]) -> Vec<Flow<InDef>> {
     flows
 }
 
-/// A callee.
-enum CalleeResult {
-    /// A function expression, with the tail expression of its body.
-    Fn(ExprRef),
-    /// A definition of the file, with the place of its declared result.
-    Def(InDef),
-}
-
-fn called(view: &View<'_>, callee: ExprRef) -> Option<CalleeResult> {
-    let value = view.resolve(callee);
-    let unit = view.unit(value.unit);
-    match unit.expr(value.expr) {
-        Expr::Fn(function) => {
-            let body = unit.fns[function.index()].body?;
-            Some(CalleeResult::Fn(ExprRef { unit: value.unit, expr: body.result }))
-        }
-        Expr::Global(name) => {
-            let (def, from_prelude) = queries::global(view.db, view.module, name)?;
-            let other = View::relative(view.db, def).filter(|_| !from_prelude)?;
-            Some(CalleeResult::Def(view.place_in(def, other.result_range()?)))
-        }
-        _ => None,
-    }
+/// Returns the tail expression of the body of a function expression.
+fn result_of(view: &View<'_>, function: ExprRef) -> Option<ExprRef> {
+    Some(function.sibling(view.function(function)?.body?.result))
 }

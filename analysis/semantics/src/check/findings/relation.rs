@@ -261,18 +261,17 @@ fn mark_range(
     mark: &Mark,
 ) -> Option<(TextRange, Option<ExprRef>)> {
     let Some(call) = view.call(expr_ref) else { return Some((view.range(expr_ref), None)) };
-    let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
     match mark.place {
         Place::Argument(position) => {
-            let arg = at(*call.args.get(position)?);
+            let arg = expr_ref.sibling(*call.args.get(position)?);
             Some((view.range(arg), Some(arg)))
         }
         Place::Field(position, field) => {
-            let arg = at(*call.args.get(position)?);
+            let arg = expr_ref.sibling(*call.args.get(position)?);
             let tuple = view.resolve(arg);
             match view.unit(tuple.unit).expr(tuple.expr) {
                 Expr::Tuple(fields) => {
-                    let field = ExprRef { unit: tuple.unit, expr: *fields.get(field)? };
+                    let field = tuple.sibling(*fields.get(field)?);
                     Some((view.range(field), Some(field)))
                 }
                 _ => Some((view.range(arg), None)),

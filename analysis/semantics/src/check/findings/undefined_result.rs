@@ -74,14 +74,14 @@ fn broken(
 ) -> Option<UndefinedOperand> {
     operator.domains.iter().find_map(|&(name, domain)| {
         let position = operator.args.iter().position(|arg| *arg == name)?;
-        let operand = ExprRef { unit: at.unit, expr: *call.args.get(position)? };
+        let operand = at.sibling(*call.args.get(position)?);
         let (value, source) = constant_of(view, operand)?;
         // A tensor without elements needs no values, and a call with an error has no type.
         let Type::Tensor(result) = view.ty(at) else { return None };
         if result.shape.iter().any(|size| size.is(0)) || has_error(view, at) {
             return None;
         }
-        let first = || ExprRef { unit: at.unit, expr: call.args[0] };
+        let first = || at.sibling(call.args[0]);
         let constant = Constant {
             value,
             dtype: dtype_of(view, operand)?,
@@ -131,13 +131,12 @@ fn constant_of(view: &View<'_>, mut at: ExprRef) -> Option<(f64, ExprRef)> {
     for _ in 0..MAX_STEPS {
         at = view.resolve(at);
         let unit = view.unit(at.unit);
-        let inner = |expr: ExprId| ExprRef { unit: at.unit, expr };
         match unit.expr(at.expr) {
             Expr::Literal(literal) => number = Some(number_of(literal)),
             Expr::Filled(filled) => number = Some(number_of(&filled.value)),
             Expr::Meta(meta) => number = Some(number_of_entry(view, at, meta)?),
             Expr::Proj { tuple, index } => {
-                at = flow::field(view, inner(*tuple), *index as usize)?;
+                at = flow::field(view, at.sibling(*tuple), *index as usize)?;
                 continue;
             }
             Expr::Call(id) => {
@@ -148,7 +147,7 @@ fn constant_of(view: &View<'_>, mut at: ExprRef) -> Option<(f64, ExprRef)> {
                     Fill::Argument(argument) | Fill::Negation(argument) => {
                         let is_negated = matches!(operator.fill, Some(Fill::Negation(_)));
                         through.push((dtype_of(view, at)?, is_negated));
-                        at = inner(*call.args.get(argument)?);
+                        at = at.sibling(*call.args.get(argument)?);
                         continue;
                     }
                 }

@@ -25,19 +25,18 @@ pub(super) fn dtype_source(view: &View<'_>, expr_ref: ExprRef) -> Option<DtypeSo
         return Some(value.unwrap_or(DtypeSource::Declared));
     }
     let unit = view.unit(expr_ref.unit);
-    let at = |expr: ExprId| ExprRef { unit: expr_ref.unit, expr };
     match unit.expr(expr_ref.expr) {
-        Expr::If { then, .. } => Some(DtypeSource::Same(at(then.result))),
+        Expr::If { then, .. } => Some(DtypeSource::Same(expr_ref.sibling(then.result))),
         Expr::Call(call) => {
             let call = unit.call(*call);
             let Callee::Operator(operator) = call.callee else { return None };
             let mut args = call.args.iter().enumerate();
             let carrier = args.find(|&(position, &arg)| {
-                dtype(at(arg)) == Some(expected)
+                dtype(expr_ref.sibling(arg)) == Some(expected)
                     && carries(view, expr_ref, operator, call, position)
             });
             Some(match carrier {
-                Some((_, &arg)) => DtypeSource::Same(at(arg)),
+                Some((_, &arg)) => DtypeSource::Same(expr_ref.sibling(arg)),
                 None => DtypeSource::Made(operator),
             })
         }
@@ -54,8 +53,8 @@ fn carries(
     call: &CallData,
     position: usize,
 ) -> bool {
-    let ty = |expr: ExprId| view.ty(ExprRef { unit: expr_ref.unit, expr });
-    let mut inputs: Vec<Type> = call.args.iter().map(|&arg| ty(arg).clone()).collect();
+    let args = call.args.iter().map(|&arg| view.ty(expr_ref.sibling(arg)));
+    let mut inputs: Vec<Type> = args.cloned().collect();
     let Some(Type::Tensor(tensor)) = inputs.get(position) else { return true };
     let Some(other) = another(tensor.dtype) else { return true };
     inputs[position] = Type::from(TensorType::new(tensor.shape.iter().cloned(), other));
