@@ -449,11 +449,15 @@ impl Operator {
         self.registered.filter(|_| !self.detached)
     }
 
+    /// Returns the relation of a call with these attributes.
+    pub fn relation(&self, attrs: &Attrs) -> Option<Relation> {
+        let (name, solve) = self.rule?;
+        Some(Relation { name, operator: self.name, solve, attrs: attrs.clone() })
+    }
+
     /// Returns the relation with default attributes, the meaning of its name in a `where` clause.
     pub fn plain_relation(&self) -> Option<Relation> {
-        let (name, solve) = self.rule?;
-        let attrs = self.schema.map_or_else(Attrs::none, Attrs::defaults);
-        Some(Relation { name, operator: self.name, solve, attrs })
+        self.relation(&self.schema.map_or_else(Attrs::none, Attrs::defaults))
     }
 
     /// Returns the relation of the operator as a value, with the attributes of a call without any:

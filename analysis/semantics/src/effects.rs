@@ -246,9 +246,8 @@ impl Analysis<'_> {
         self.frames = vec![Frame::default()];
         let mut result = CallEffects::default();
         for (number, unit) in self.context.body.units() {
-            let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-            let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
-            for &binder in params.iter().chain(&free) {
+            let is_given = matches!(unit.kind, UnitKind::Header | UnitKind::FreeVar);
+            for binder in unit.exported().filter(|_| is_given) {
                 self.bind(number, binder, CallEffects::param(0));
             }
             let latents = self.unit(number, unit, is_last);

@@ -365,12 +365,8 @@ impl<'a> Infer<'a> {
         }
         self.batch.units.iter().all(|open| {
             let unit = &self.bodies[open.at.body as usize].0.unit(open.at.unit);
-            let closed = |binder: &BinderId| match open.binders[binder.index()] {
-                Some(node) => self.solver.table.resolve(node).is_closed(),
-                None => true,
-            };
-            unit.binds.iter().all(closed)
-                && unit.header().is_none_or(|header| header.params.iter().all(closed))
+            let is_closed = |node: NodeId| self.solver.table.resolve(node).is_closed();
+            unit.exported().all(|binder| open.binders[binder.index()].is_none_or(is_closed))
         })
     }
 

@@ -33,9 +33,7 @@ pub fn typing_rule(relation: &RelationKey) -> Option<RelationFn> {
 
 /// Returns the type of a call of an operator by its relation, if that gives one.
 pub(crate) fn result_of_call(operator: &Operator, attrs: &Attrs, args: &[Type]) -> Option<Type> {
-    let (name, solve) = operator.rule?;
-    let relation = Relation { name, operator: operator.name, solve, attrs: attrs.clone() };
-    let (state, mut types) = types::probe(&relation, operator.args, args);
+    let (state, mut types) = types::probe(&operator.relation(attrs)?, operator.args, args);
     types.pop().filter(|_| state == State::Solved)
 }
 

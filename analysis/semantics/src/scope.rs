@@ -353,8 +353,7 @@ fn same_names(before: &Unit, unit: &Unit) -> bool {
         && before.frees.len() == unit.frees.len()
         && before.frees.iter().zip(&unit.frees).all(|(before, free)| before.name == free.name)
         && binds_the_same(before, unit)
-        && before.header().map(|header| &header.params)
-            == unit.header().map(|header| &header.params)
+        && before.exported().eq(unit.exported())
         && !is_dotted(before)
         && !is_dotted(unit)
         && before.globals().map(|(name, _)| name).eq(unit.globals().map(|(name, _)| name))
@@ -385,8 +384,7 @@ pub fn resolve(body: &Body) -> Scopes {
             of_unit.0.push(Reference::new(number, free, found));
         }
         names.push(of_unit);
-        let params = unit.header().map_or(&[][..], |header| header.params.as_slice());
-        for &binder in params.iter().rev().chain(&unit.binds) {
+        for binder in unit.exported().rev() {
             let binding = LocalRef { unit: number, binder };
             bindings.push((binding, false));
             let data = unit.binder(binder);
@@ -403,9 +401,8 @@ pub fn resolve(body: &Body) -> Scopes {
                 scopes.graphs.add(number);
             }
         }
-        let exported = params.len() + usize::from(unit.binds.is_some());
-        if unit.binders.len() > exported {
-            let exported: FxHashSet<BinderId> = params.iter().chain(&unit.binds).copied().collect();
+        if unit.binders.len() > unit.exported().count() {
+            let exported: FxHashSet<BinderId> = unit.exported().collect();
             let inner = unit.binders.iter().enumerate().filter(|(i, binder)| {
                 binder.kind != BinderKind::Graph
                     && !binder.name.is_empty()

@@ -114,12 +114,11 @@ impl<'db> View<'db> {
         let bare = self.bare_function();
         let mut parameters = Vec::new();
         for (number, unit) in self.body.units() {
-            let header = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-            let free = unit.binds.filter(|_| unit.kind == UnitKind::FreeVar);
-            let bare = bare.filter(|(unit, _)| *unit == number);
-            let bare = bare.map(|(_, function)| function.params.as_slice()).unwrap_or_default();
-            let binders = header.iter().chain(&free).chain(bare);
-            parameters.extend(binders.map(|&binder| LocalRef { unit: number, binder }));
+            let is_given = matches!(unit.kind, UnitKind::Header | UnitKind::FreeVar);
+            let given = unit.exported().filter(|_| is_given);
+            let bare = bare.into_iter().filter(|(unit, _)| *unit == number);
+            let bare = bare.flat_map(|(_, function)| function.params.iter().copied());
+            parameters.extend(given.chain(bare).map(|binder| LocalRef { unit: number, binder }));
         }
         parameters
     }

@@ -186,6 +186,12 @@ impl Unit {
         })
     }
 
+    /// Returns the variables that the unit binds for those after it: the parameters, or that of a statement.
+    pub fn exported(&self) -> impl DoubleEndedIterator<Item = BinderId> {
+        let params = self.header().map_or(&[][..], |header| header.params.as_slice());
+        params.iter().chain(&self.binds).copied()
+    }
+
     /// Returns the variables of the unit that nothing uses, and that are not bound for other units either.
     pub fn unused_inside(&self) -> Vec<BinderId> {
         let mut used = vec![false; self.binders.len()];
@@ -194,8 +200,7 @@ impl Unit {
                 used[binder.index()] = true;
             }
         }
-        let params = self.header().map_or(&[][..], |header| header.params.as_slice());
-        params.iter().chain(&self.binds).for_each(|binder| used[binder.index()] = true);
+        self.exported().for_each(|binder| used[binder.index()] = true);
         let unused = used.iter().enumerate().filter(|(_, used)| !**used);
         unused.map(|(binder, _)| BinderId(binder as u32)).collect()
     }

@@ -23,7 +23,7 @@ use std::{
 
 use rustc_hash::FxHashMap;
 use syntax::TextRange;
-use types::{Dim, Relation, Type, probe};
+use types::{Dim, Type, probe};
 
 use dtypes::{DtypeSource, dtype_source, made};
 use probes::{EqualSize, decided_together, erase, mentions, parts, unknown_source};
@@ -436,9 +436,8 @@ fn operator_step(
     axis: usize,
 ) -> Option<SourceStep> {
     let Callee::Operator(operator) = call.callee else { return None };
-    let (name, solve) = operator.rule?;
+    let relation = operator.relation(&call.attrs)?;
     let call_range = view.place(expr_ref.unit, call.callee_range);
-    let relation = Relation { name, operator: operator.name, solve, attrs: call.attrs.clone() };
     let arg = |position: usize| expr_ref.sibling(call.args[position]);
     let inputs: Vec<Type> = (0..call.args.len()).map(|i| view.ty(arg(i)).clone()).collect();
     let result = |inputs: &[Type]| -> Option<Dim> {

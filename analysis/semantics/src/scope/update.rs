@@ -236,12 +236,9 @@ impl<'b> ChangedUnits<'b> {
                 .filter_map(|(unit, data)| data.binds.map(|binder| LocalRef { unit, binder })),
         );
         doubtful.retain(|&binding| {
-            let unit = self.body.unit(binding.unit);
-            let is_bound = match unit.header() {
-                Some(header) => header.params.contains(&binding.binder),
-                None => unit.binds == Some(binding.binder),
-            };
-            is_bound && scopes.search(binding).next().is_none()
+            let mut exported = self.body.unit(binding.unit).exported();
+            exported.any(|binder| binder == binding.binder)
+                && scopes.search(binding).next().is_none()
         });
         candidates.extend(doubtful);
         // The parameters come last to first, then the statements in order.
@@ -293,11 +290,8 @@ fn numbers_of_graphs(body: &Body) -> GraphNumbers {
 /// Returns the variable of a name that a statement, or the header, binds for those after it.
 fn exported(body: &Body, unit: UnitId, name: &str) -> Option<LocalRef> {
     let of_unit = body.unit(unit);
-    let params = of_unit.header().map_or(&[][..], |header| header.params.as_slice());
     // The first of two parameters with one name counts.
-    let binds = of_unit.binds.iter().chain(params);
-    let is_it = |binder: &&BinderId| of_unit.binder(**binder).name == name;
-    let binder = *binds.clone().find(is_it)?;
+    let binder = of_unit.exported().find(|binder| of_unit.binder(*binder).name == name)?;
     Some(LocalRef { unit, binder })
 }
 

@@ -2,7 +2,7 @@
 
 use operators::similar;
 use syntax::{SyntaxKind, T, TextRange};
-use types::{DataType, Relation, State, Table, Type, probe};
+use types::{DataType, State, Table, Type, probe};
 
 use crate::{
     body::*,
@@ -153,9 +153,7 @@ fn fits(view: &View<'_>, number: UnitId, free: FreeId, binding: LocalRef) -> boo
                     params.all(|(param, _)| can_be(ty, param))
                 }
                 Callee::Operator(operator) if call.args.iter().any(|arg| uses.contains(arg)) => {
-                    let Some((name, solve)) = operator.rule else { return true };
-                    let attrs = call.attrs.clone();
-                    let relation = Relation { name, operator: operator.name, solve, attrs };
+                    let Some(relation) = operator.relation(&call.attrs) else { return true };
                     let types = view.unit_types(number);
                     let args = call.args.iter().map(|arg| match uses.contains(arg) {
                         true => ty.clone(),
@@ -164,18 +162,15 @@ fn fits(view: &View<'_>, number: UnitId, free: FreeId, binding: LocalRef) -> boo
                     let args: Vec<Type> = args.collect();
                     let is_known = args.iter().all(|ty| ty.is_closed() && !ty.has_error());
                     let is_whole = args.len() == operator.args.len();
-                    !is_whole || !is_known || !is_refused(&relation, operator.args, &args)
+                    let is_refused =
+                        || matches!(probe(&relation, operator.args, &args).0, State::Failed(_));
+                    !is_whole || !is_known || !is_refused()
                 }
                 _ => true,
             }
         }
         _ => true,
     })
-}
-
-/// Returns true if a relation does not hold for these arguments.
-fn is_refused(relation: &Relation, names: &'static [&'static str], args: &[Type]) -> bool {
-    matches!(probe(relation, names, args).0, State::Failed(_))
 }
 
 /// Returns true unless a value of type `ty` cannot have the type `expected`.
@@ -225,9 +220,7 @@ fn member_of(
 fn visible(view: &View<'_>, number: UnitId, used: TextRange) -> impl Iterator<Item = LocalRef> {
     let before = view.body.units().take_while(move |(unit, _)| *unit < number);
     let before = before.flat_map(move |(id, unit)| {
-        let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-        let binders = params.iter().copied().chain(unit.binds);
-        binders.map(move |binder| LocalRef { unit: id, binder })
+        unit.exported().map(move |binder| LocalRef { unit: id, binder })
     });
     let own = view.unit(number);
     let inner = (0..own.binders.len() as u32).map(BinderId);

@@ -137,11 +137,8 @@ fn operand(body: &Body, at: usize, expr: ExprId) -> Option<StatedType> {
     let name = &unit.frees[free.index()].name;
     let before = body.units.range(0..at).rev().take(MAX_DISTANCE);
     for unit in before.chain(body.units.first()) {
-        let params = unit.header().map(|header| header.params.as_slice()).unwrap_or_default();
-        let mut binders = unit.binds.iter().chain(params);
-        let Some(&binder) = binders.find(|&&binder| unit.binder(binder).name == *name) else {
-            continue;
-        };
+        let binder = unit.exported().find(|binder| unit.binder(*binder).name == *name);
+        let Some(binder) = binder else { continue };
         if let Some(ty) = &unit.binder(binder).annotation {
             return Some(StatedType::Annotation(ty.clone()));
         }
