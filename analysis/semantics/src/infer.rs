@@ -107,8 +107,8 @@ struct Infer<'a> {
     env: &'a dyn Env,
     solver: Solver,
     batch: Batch,
-    /// Frozen units, by body, up to the last one that was begun.
-    done: Vec<FrozenUnits>,
+    /// What is known of the definition of each body.
+    defs: Vec<Definition>,
     /// The level of the table before each expression of the current unit.
     levels: Vec<Level>,
     /// For the unit and each function around the current expression: the number of expressions up
@@ -119,15 +119,6 @@ struct Infer<'a> {
     /// Variables whose annotations are ignored because TVM may have printed them; `None` if
     /// annotations are never ignored.
     printed: Option<Vec<(UnitRef, BinderId)>>,
-    /// The function types of the group, where they are open.
-    group: Vec<Option<DeclaredSignature>>,
-    /// The inferred types of the definitions.
-    signatures: Vec<Option<Type>>,
-    /// The type parameters of the definitions that stand for data types of literals.
-    numeric: Vec<Vec<Param>>,
-    /// True for definitions whose types have a part that may not be generalised, because a
-    /// reference holds it.
-    weak: Vec<bool>,
     /// What is known of written type parameters before the bodies are inferred.
     learned: LearnedFacts,
     /// What this run has found of them.
@@ -141,9 +132,24 @@ struct Infer<'a> {
     entangled: bool,
     /// The operators that are suggested for unknown names.
     similar: FxHashMap<Name, Option<&'static operators::Operator>>,
-    /// The numbers of the frozen units that are not plain, by body, in order.
-    units_with_findings: Vec<Vec<u32>>,
     printer: comments::Printer,
+}
+
+/// What inference has found out about a definition.
+#[derive(Default)]
+struct Definition {
+    /// Frozen units, up to the last one that was begun.
+    done: FrozenUnits,
+    /// The numbers of the frozen units that are not plain, in order.
+    units_with_findings: Vec<u32>,
+    /// The function type, where it is open.
+    declared: Option<DeclaredSignature>,
+    /// The inferred type.
+    signature: Option<Type>,
+    /// The type parameters that stand for data types of literals.
+    numeric: Vec<Param>,
+    /// True if its type has a part that may not be generalised, because a reference holds it.
+    weak: bool,
 }
 
 /// The type of a definition of the group, or of a function that may be recursive, before its body is inferred.
@@ -169,30 +175,26 @@ impl<'a> Infer<'a> {
     fn new(bodies: &'a [(&'a Body, &'a Scopes)], env: &'a dyn Env) -> Infer<'a> {
         let mut solver = Solver::new();
         solver.keep_caveats(env.strict());
+        let definition = |(body, _): &(&Body, &Scopes)| Definition {
+            done: FrozenUnits::with_capacity(body.units.len()),
+            ..Definition::default()
+        };
         Infer {
             bodies,
             env,
             solver,
             batch: Batch::default(),
-            done: bodies
-                .iter()
-                .map(|(body, _)| FrozenUnits::with_capacity(body.units.len()))
-                .collect(),
+            defs: bodies.iter().map(definition).collect(),
             levels: Vec::new(),
             effects: Vec::new(),
             whole: false,
             printed: None,
-            group: vec![None; bodies.len()],
-            signatures: vec![None; bodies.len()],
-            numeric: vec![Vec::new(); bodies.len()],
-            weak: vec![false; bodies.len()],
             learned: LearnedFacts::default(),
             found: LearnedFacts::default(),
             keeps_weak: false,
             exhausted: false,
             entangled: false,
             similar: FxHashMap::default(),
-            units_with_findings: vec![Vec::new(); bodies.len()],
             printer: comments::Printer::default(),
         }
     }
@@ -229,7 +231,7 @@ impl<'a> Infer<'a> {
                     let (types, before) = known.unchanged_from(unit);
                     if !before.is_empty() {
                         next += before.len();
-                        self.done[0].extend(types, before);
+                        self.defs[0].done.extend(types, before);
                         continue;
                     }
                 }
@@ -264,7 +266,7 @@ impl<'a> Infer<'a> {
                 }
                 continue;
             }
-            self.done[0].begin(unit + 1);
+            self.defs[0].done.begin(unit + 1);
             self.run(at, std::mem::take(&mut inputs));
             self.solve();
             if unit + 1 == count || self.is_closed() {
@@ -273,16 +275,17 @@ impl<'a> Infer<'a> {
                     return;
                 }
                 if let Some(known) = &mut known {
-                    self.done[0].for_each_open(|number, types| known.share(number, body, types));
+                    let done = &mut self.defs[0].done;
+                    done.for_each_open(|number, types| known.share(number, body, types));
                 }
-                if let Some(types) = self.done[0].get(unit).filter(|_| is_keyed) {
+                if let Some(types) = self.defs[0].done.get(unit).filter(|_| is_keyed) {
                     repeated.insert(of_unit, types);
                 }
                 if let Some(known) = &mut known {
-                    let (first, types) = self.done[0].open();
+                    let (first, types) = self.defs[0].done.open();
                     known.note_changes(first, types);
                 }
-                self.done[0].close();
+                self.defs[0].done.close();
             }
         }
         self.close(true);
@@ -312,9 +315,9 @@ impl<'a> Infer<'a> {
     /// Takes the types of a unit of the first body from elsewhere.
     fn reuse(&mut self, unit: usize, types: Arc<UnitTypes>) {
         if types.has_findings() {
-            self.units_with_findings[0].push(unit as u32);
+            self.defs[0].units_with_findings.push(unit as u32);
         }
-        self.done[0].push(types);
+        self.defs[0].done.push(types);
     }
 
     /// Infers all bodies as one group, in one table.
@@ -325,8 +328,8 @@ impl<'a> Infer<'a> {
     /// Infers one group after the other, in one table.
     fn whole_groups(&mut self, groups: &[Vec<usize>]) {
         self.whole = true;
-        for (done, (body, _)) in self.done.iter_mut().zip(self.bodies) {
-            done.begin(body.units.len());
+        for (def, (body, _)) in self.defs.iter_mut().zip(self.bodies) {
+            def.done.begin(body.units.len());
         }
         for group in groups {
             let level = self.solver.table.level();
@@ -408,7 +411,7 @@ impl<'a> Infer<'a> {
 
     /// Returns the type of a variable whose unit is frozen.
     fn frozen(&self, body: u32, binding: LocalRef) -> Option<&Type> {
-        let types = self.done[body as usize].get(binding.unit.index())?;
+        let types = self.defs[body as usize].done.get(binding.unit.index())?;
         Some(types.use_of(binding.binder))
     }
 

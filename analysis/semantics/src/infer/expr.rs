@@ -330,11 +330,11 @@ impl Infer<'_> {
                 }
             },
             Global::Group(number) => {
-                if let Some(scheme) = self.signatures[number].clone() {
+                if let Some(scheme) = self.defs[number].signature.clone() {
                     return self.solver.table.import(&scheme);
                 }
                 self.current().instances.push((id, Instance::Member(number)));
-                match &self.group[number] {
+                match &self.defs[number].declared {
                     Some(signature) => signature.node,
                     None => self.error_node(),
                 }

@@ -8,9 +8,9 @@ use types::{
 };
 
 use super::{
-    Finding, FindingKind, FindingSubject, Infer, Inference, Instance, Memo, MetaEntry, Numeric,
-    OpenUnit, Remark, TypeLimit, UnitRef, UnitTypes, constants::ConstantBinding, env::ModuleData,
-    frozen::FrozenUnits, results::Assumptions,
+    Definition, Finding, FindingKind, FindingSubject, Infer, Inference, Instance, Memo, MetaEntry,
+    Numeric, OpenUnit, Remark, TypeLimit, UnitRef, UnitTypes, constants::ConstantBinding,
+    env::ModuleData, results::Assumptions,
 };
 use crate::{body::*, list::List, scope::Scopes};
 
@@ -122,13 +122,13 @@ impl Infer<'_> {
                 open: is_open,
                 generalised,
                 assumed: std::mem::take(&mut open.assumed).into(),
-                numeric: freeze_numeric(open, schemes, &own, table, &self.numeric),
+                numeric: freeze_numeric(open, schemes, &own, table, &self.defs),
             };
             let (body, number) = (open.at.body as usize, open.at.unit.0);
             if types.has_findings() {
-                self.units_with_findings[body].push(number);
+                self.defs[body].units_with_findings.push(number);
             }
-            self.done[body].freeze(number as usize, Arc::new(types));
+            self.defs[body].done.freeze(number as usize, Arc::new(types));
         }
         self.batch.clear();
         self.solver.clear();
@@ -163,52 +163,45 @@ impl Infer<'_> {
     pub(super) fn finish(self, memo: Option<&Memo<'_>>) -> Vec<Inference> {
         let strict = self.env.strict();
         let is_alone = self.bodies.len() == 1;
-        let units = self.done.into_iter().map(FrozenUnits::finish);
-        let found = self.signatures.into_iter().zip(self.numeric).zip(self.weak);
-        units
-            .zip(self.units_with_findings)
-            .zip(self.bodies)
-            .zip(found)
-            .map(|(((mut units, units_with_findings), (body, scopes)), found)| {
-                let ((signature, numeric), weak) = found;
-                let mut assumptions = Assumptions::default();
-                if is_alone {
-                    assumptions =
-                        Assumptions::spread(body, scopes, &mut units, &units_with_findings);
-                }
-                let signature = signature.or_else(|| {
-                    let known =
-                        memo.and_then(|memo| memo.signature(body, scopes, &units, &assumptions));
-                    known.unwrap_or_else(|| signature_of(body, scopes, &units, &assumptions))
-                });
-                let signature = signature.map(|ty| match ty.is_closed() {
-                    true => ty,
-                    false => ty.without_variables(),
-                });
-                let is_general = |&unit: &u32| {
-                    let types = &units[unit as usize];
-                    types.generalised || types.open
-                };
-                let generalised = units_with_findings.iter().any(is_general);
-                let names = match &signature {
-                    Some(Type::Poly(poly)) => {
-                        poly.params().iter().map(|p| p.name.clone()).collect()
-                    }
-                    _ => Box::default(),
-                };
-                Inference {
-                    units,
-                    signature,
-                    generalised,
-                    strict,
-                    numeric,
-                    weak,
-                    assumptions,
-                    units_with_findings,
-                    names,
-                }
-            })
-            .collect()
+        let defs = self.defs.into_iter().zip(self.bodies);
+        defs.map(|(def, (body, scopes))| {
+            let Definition { units_with_findings, signature, numeric, weak, .. } = def;
+            let mut units = def.done.finish();
+            let mut assumptions = Assumptions::default();
+            if is_alone {
+                assumptions = Assumptions::spread(body, scopes, &mut units, &units_with_findings);
+            }
+            let signature = signature.or_else(|| {
+                let known =
+                    memo.and_then(|memo| memo.signature(body, scopes, &units, &assumptions));
+                known.unwrap_or_else(|| signature_of(body, scopes, &units, &assumptions))
+            });
+            let signature = signature.map(|ty| match ty.is_closed() {
+                true => ty,
+                false => ty.without_variables(),
+            });
+            let is_general = |&unit: &u32| {
+                let types = &units[unit as usize];
+                types.generalised || types.open
+            };
+            let generalised = units_with_findings.iter().any(is_general);
+            let names = match &signature {
+                Some(Type::Poly(poly)) => poly.params().iter().map(|p| p.name.clone()).collect(),
+                _ => Box::default(),
+            };
+            Inference {
+                units,
+                signature,
+                generalised,
+                strict,
+                numeric,
+                weak,
+                assumptions,
+                units_with_findings,
+                names,
+            }
+        })
+        .collect()
     }
 
     /// Reports relations that failed or stayed undecided.
@@ -399,7 +392,7 @@ fn freeze_numeric(
     schemes: Vec<(BinderId, Type)>,
     constants: &[&ConstantBinding],
     table: &types::Table,
-    members: &[Vec<Param>],
+    members: &[Definition],
 ) -> Option<Box<Numeric>> {
     let mut uses: Vec<(ExprId, Vec<DTypeTerm>)> = Vec::new();
     for (expr, instance) in std::mem::take(&mut open.instances) {
@@ -415,7 +408,7 @@ fn freeze_numeric(
                 dtypes.iter().map(known).collect()
             }
             Instance::Member(number) => {
-                members[number].iter().cloned().map(DTypeTerm::Param).collect()
+                members[number].numeric.iter().cloned().map(DTypeTerm::Param).collect()
             }
         };
         match uses.last_mut() {

@@ -6,6 +6,7 @@ use super::UnitTypes;
 use crate::list::{Builder, List};
 
 /// The types of the units up to the last one that was begun.
+#[derive(Default)]
 pub(super) struct FrozenUnits {
     /// Those before the first unit of the open batch.
     closed: Builder<Arc<UnitTypes>>,

@@ -105,7 +105,7 @@ impl Infer<'_> {
         if self.whole {
             self.enter_header(at.body as usize, header);
         }
-        let declared = self.group[at.body as usize].clone();
+        let declared = self.defs[at.body as usize].declared.clone();
         for (i, &binder) in header.params.iter().enumerate() {
             let node = match &declared {
                 Some(signature) => signature.params[i],
@@ -130,7 +130,7 @@ impl Infer<'_> {
         let Some(header) = body.header() else { return };
         self.enter_header(number, header);
         let at = UnitRef { body: number as u32, unit: UnitId::HEADER };
-        self.group[number] = Some(self.declared((at, None), header));
+        self.defs[number].declared = Some(self.declared((at, None), header));
     }
 
     /// Gives the type parameters of a definition unique identities in the table.
@@ -220,7 +220,7 @@ impl Infer<'_> {
             node = self.value(at, value);
         }
         self.batch.result = Some(node);
-        let expected = match &self.group[at.body as usize] {
+        let expected = match &self.defs[at.body as usize].declared {
             Some(signature) => signature.ret,
             None => match self.body(at).header().and_then(|header| header.ret.as_ref()) {
                 Some(ty) => self.import_written(ty),

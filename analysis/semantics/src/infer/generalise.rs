@@ -153,14 +153,14 @@ impl Infer<'_> {
     pub(super) fn generalise_group(&mut self, group: &[usize], level: Level) {
         if self.env.strict() {
             for &number in group {
-                let node = self.group[number].as_ref().map(|signature| signature.node);
-                self.signatures[number] = node.map(|node| self.solver.table.resolve(node));
+                let node = self.defs[number].declared.as_ref().map(|signature| signature.node);
+                self.defs[number].signature = node.map(|node| self.solver.table.resolve(node));
             }
             return;
         }
         let mut members: Vec<(usize, NodeId)> = Vec::with_capacity(group.len());
         for &number in group {
-            let node = match self.group[number].clone() {
+            let node = match self.defs[number].declared.clone() {
                 Some(signature) => Some(self.solver.table.func(signature.params, signature.ret)),
                 None => self.expression_root(number).filter(|&node| self.is_function(node)),
             };
@@ -205,8 +205,8 @@ impl Infer<'_> {
             let vars = part.vars.order().iter();
             let mut found: Vec<Param> = vars.filter_map(|var| params.get(var)).cloned().collect();
             let mut all = self.header_params(number);
-            self.numeric[number] = numeric(&all);
-            self.numeric[number].extend(numeric(&found));
+            self.defs[number].numeric = numeric(&all);
+            self.defs[number].numeric.extend(numeric(&found));
             if members.len() > 1 {
                 self.add_foreign(number, node, &part.kept, &mut found);
                 found = renumbered(&found, &taken);
@@ -223,7 +223,7 @@ impl Infer<'_> {
                 let at = UnitRef { body: number as u32, unit: UnitId::HEADER };
                 self.learn_type((at, None), &ty);
             }
-            self.signatures[number] = Some(ty);
+            self.defs[number].signature = Some(ty);
         }
         parts.iter().for_each(|part| self.release(&part.kept));
     }
@@ -264,12 +264,9 @@ impl Infer<'_> {
 
     /// Decides the weak type variables of references that no use has decided.
     pub(super) fn generalise_weak(&mut self) {
-        let open = |ty: &Option<Type>| ty.as_ref().is_some_and(|ty| !ty.is_closed());
-        let open: Vec<usize> =
-            (0..self.signatures.len()).filter(|&number| open(&self.signatures[number])).collect();
-        let mut members = Vec::with_capacity(open.len());
-        for number in open {
-            if let Some(ty) = &self.signatures[number] {
+        let mut members = Vec::new();
+        for (number, def) in self.defs.iter().enumerate() {
+            if let Some(ty) = def.signature.as_ref().filter(|ty| !ty.is_closed()) {
                 members.push((number, self.solver.table.import(ty)));
             }
         }
@@ -334,7 +331,7 @@ impl Infer<'_> {
         let Some((_, result)) = self.solver.table.signature_of(node) else { return };
         for reference in self.solver.table.references_in(result) {
             if !self.free_vars(&[reference], level).is_empty() {
-                self.weak[number] = true;
+                self.defs[number].weak = true;
                 if self.keeps_weak {
                     self.solver.table.lower_all(reference, Level::NEVER);
                 }

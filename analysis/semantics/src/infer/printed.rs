@@ -49,7 +49,7 @@ impl Infer<'_> {
     pub(super) fn has_printed_types(&self) -> bool {
         let printed = self.printed.as_deref().unwrap_or_default();
         let agrees = |(at, binder): &(UnitRef, BinderId)| {
-            let types = self.done[at.body as usize].get(at.unit.index());
+            let types = self.defs[at.body as usize].done.get(at.unit.index());
             let found = types.map(|types| types.binder(*binder));
             found.is_some() && found == self.unit(*at).binder(*binder).annotation.as_ref()
         };
