@@ -9,6 +9,7 @@ mod shorten;
 pub(crate) use cause::{Cause, Flow, are_same};
 pub use codes::{Code, Level, Levels, Lint, NoLevel, Severity};
 pub use edits::Edits;
+pub(crate) use edits::{Edit, insert, parenthesise};
 pub use levels::apply_levels;
 use search::Search;
 pub(crate) use search::{ExternalName, NameSet};

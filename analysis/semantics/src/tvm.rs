@@ -27,21 +27,17 @@ mod types;
 mod uses;
 
 use rustc_hash::FxHashMap;
-use syntax::TextRange;
 
 use crate::{
     check::{allows::AllowedRange, error_ranges::ErrorRanges},
     db::{Db, SourceFile},
-    diagnostic::{Code, Diagnostic, Fix, Severity},
+    diagnostic::{Code, Diagnostic, Edit, Fix, Severity, insert, parenthesise},
     item::{Def, modules},
     queries,
     view::View,
 };
 pub use convert::{Conversion, apply, to_tvm};
 pub(crate) use literals::suffix_of;
-
-/// A range of the text and its replacement.
-type Edit = (TextRange, String);
 
 /// Adds what TVM rejects or reads differently in a file to `found`, where findings that only TVM
 /// demands become errors if its rules hold. `errors` are the syntax errors of the file, `allowed` the
@@ -257,18 +253,10 @@ fn normalize(fix: &mut Fix) {
     fix.edits = normalized.into();
 }
 
-/// Returns an insertion.
-fn insert(at: syntax::TextSize, text: impl Into<String>) -> Edit {
-    (TextRange::empty(at), text.into())
-}
-
-/// Returns the insertions of parentheses around a range.
-fn parenthesise(range: TextRange) -> [Edit; 2] {
-    [insert(range.start(), "("), insert(range.end(), ")")]
-}
-
 #[cfg(test)]
 mod tests {
+    use syntax::TextRange;
+
     use super::*;
 
     #[test]

@@ -5,7 +5,6 @@
 //! the result, so that none leads to the next error of the same call.
 
 use operators::Operator;
-use syntax::TextRange;
 use types::{AttrValue, Attrs, DataType, Dim, Reason, TensorType, Type, normal_axis};
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     body::*,
-    diagnostic::{Code, DefDiagnostic},
+    diagnostic::{Code, DefDiagnostic, Edit, insert},
     relations::result_of_call,
     tvm::suffix_of,
 };
@@ -22,8 +21,6 @@ use crate::{
 /// The most failing calls of a definition for which repairs are sought: each solves the relation dozens of times.
 const MAX_REPAIRED: usize = 200;
 
-/// A change of the text.
-type Edit = (TextRange, String);
 /// New values of attributes.
 type Changes = Vec<(&'static str, AttrValue)>;
 
@@ -159,7 +156,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
             if self.call.infix || self.operator.detached && self.call.written.is_empty() {
                 return None;
             }
-            edits.push((TextRange::empty(end), added));
+            edits.push(insert(end, added));
         }
         edits.sort_by_key(|(range, _)| range.start());
         Some(edits)
@@ -378,10 +375,7 @@ impl<'c, 'a, 'db> FailedCall<'c, 'a, 'db> {
             return diagnostic;
         }
         let range = self.view.range(data);
-        let edits = [
-            (TextRange::empty(range.start()), "nn.batch_flatten(".to_owned()),
-            (TextRange::empty(range.end()), ")".to_owned()),
-        ];
+        let edits = [insert(range.start(), "nn.batch_flatten("), insert(range.end(), ")")];
         diagnostic
             .help(format!("`nn.batch_flatten` gives the data the shape `({}, {rest})`", sizes[0]))
             .fix("Flatten the data: `nn.batch_flatten`", edits)

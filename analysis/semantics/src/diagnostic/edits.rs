@@ -6,10 +6,20 @@ use std::{
     sync::OnceLock,
 };
 
-use syntax::{GreenNode, Node, TextRange};
+use syntax::{GreenNode, Node, TextRange, TextSize};
 
 /// A range of the text and its replacement.
-type Edit = (TextRange, String);
+pub(crate) type Edit = (TextRange, String);
+
+/// Returns an insertion.
+pub(crate) fn insert(at: TextSize, text: impl Into<String>) -> Edit {
+    (TextRange::empty(at), text.into())
+}
+
+/// Returns the insertions of parentheses around a range.
+pub(crate) fn parenthesise(range: TextRange) -> [Edit; 2] {
+    [insert(range.start(), "("), insert(range.end(), ")")]
+}
 
 /// Derives edits from the root of a tree.
 type Compute = fn(Node<'_>) -> Vec<Edit>;

@@ -11,7 +11,7 @@ use crate::{
         check_view::CheckView,
         origin, repair,
     },
-    diagnostic::{Code, DefDiagnostic, InDef, RelatedPlace, Role},
+    diagnostic::{Code, DefDiagnostic, InDef, RelatedPlace, Role, insert},
     queries,
     view::View,
 };
@@ -196,10 +196,9 @@ pub(super) fn first_field(
         view.unit(tuple.unit).expr(tuple.expr),
         Expr::Bound(_) | Expr::Free(_) | Expr::Global(_)
     );
-    let end = TextRange::empty(range.end());
     let edits = match is_name {
-        true => vec![(end, ".0".to_owned())],
-        false => vec![(TextRange::empty(range.start()), "(".to_owned()), (end, ").0".to_owned())],
+        true => vec![insert(range.end(), ".0")],
+        false => vec![insert(range.start(), "("), insert(range.end(), ").0")],
     };
     diagnostic.fix("Take the first field: `.0`", edits)
 }

@@ -134,14 +134,10 @@ pub(in crate::check) fn only_words(root: &Node<'_>) -> Option<Diagnostic> {
     let first = words.into_iter().find(|line| {
         line.text().starts_with(char::is_alphabetic) && !syntax::is_log_text(line.text())
     })?;
-    Some(
-        Diagnostic::new(
-            Code::SyntaxError,
-            first.range(),
-            "these are words, and no module of Relay",
-        )
-        .help("a module has definitions: `def @main(%x: Tensor[(1, 64), float32]) { … }`"),
-    )
+    let message = "these are words, and no module of Relay";
+    let diagnostic = Diagnostic::new(Code::SyntaxError, first.range(), message);
+    let help = "a module has definitions: `def @main(%x: Tensor[(1, 64), float32]) { … }`";
+    Some(diagnostic.help(help))
 }
 
 /// `%a/%b`, which is intended as a division and lexed as two variables,

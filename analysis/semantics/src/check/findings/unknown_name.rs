@@ -7,7 +7,7 @@ use super::{Site, missing_attribute, python_call};
 use crate::{
     body::*,
     check::{check_view::CheckView, other_names, site::ProblemSite},
-    diagnostic::{Code, DefDiagnostic, ExternalName, NameSet},
+    diagnostic::{Code, DefDiagnostic, ExternalName, NameSet, insert},
     queries,
     tvm::rules,
 };
@@ -101,13 +101,8 @@ fn converted(
     let args = view.call(expr_ref).map_or(&[][..], |call| &call.args);
     let &[value] = args else { return diagnostic };
     let end = view.range(ExprRef { unit: expr_ref.unit, expr: value }).end();
-    diagnostic.fix(
-        "Call `cast`",
-        [
-            (view.callee_range(expr_ref), "cast".to_owned()),
-            (TextRange::empty(end), format!(", dtype=\"{dtype}\"")),
-        ],
-    )
+    let callee = (view.callee_range(expr_ref), "cast".to_owned());
+    diagnostic.fix("Call `cast`", [callee, insert(end, format!(", dtype=\"{dtype}\""))])
 }
 
 /// Returns true if a comment states the type of an expression or of a call with it, which a compiler prints that

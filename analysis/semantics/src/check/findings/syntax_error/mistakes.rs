@@ -4,10 +4,13 @@ use syntax::{
     Expectation, Node, SyntaxError, SyntaxErrorKind, SyntaxKind, TextRange, TextSize, Token,
 };
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, parenthesise};
 
 /// The maximum length in bytes of a shape without parentheses that is recognised.
 const MAX_SHAPE_TEXT: usize = 200;
+
+/// The help for what follows the value of a body.
+const VALUE: &str = "the value of a body is its last expression";
 
 /// Returns the diagnostic for a syntax error that is one of these mistakes.
 pub(super) fn of(root: &Node<'_>, error: &SyntaxError) -> Option<Diagnostic> {
@@ -53,12 +56,8 @@ pub(super) fn with_inserted(
             ..
         } => {
             let Some((end, name)) = last_binding(root, at) else { return diagnostic };
-            let semicolon =
-                if root.token_at(end - TextSize::from(1)).is_some_and(|t| t.kind() == SEMICOLON) {
-                    ""
-                } else {
-                    ";"
-                };
+            let last = root.token_at(end - TextSize::from(1));
+            let semicolon = if last.is_some_and(|t| t.kind() == SEMICOLON) { "" } else { ";" };
             diagnostic.help("a body ends with its value: an expression without `;`").fix(
                 format!("Add `{name}` as the value"),
                 [(TextRange::empty(end), format!("{semicolon} {name}"))],
@@ -107,15 +106,9 @@ fn ended_value(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     root.path_to(at).iter().rev().find(|node| is_value(node))?;
     let semicolon =
         root.token_at(at.start()).filter(|token| token.kind() == SyntaxKind::SEMICOLON)?;
-    Some(
-        Diagnostic::new(
-            Code::SyntaxError,
-            semicolon.range(),
-            "the value of a block has no `;` after it",
-        )
-        .help("the value of a body is its last expression")
-        .fix("Remove `;`", [(semicolon.range(), String::new())]),
-    )
+    let message = "the value of a block has no `;` after it";
+    let diagnostic = Diagnostic::new(Code::SyntaxError, semicolon.range(), message).help(VALUE);
+    Some(diagnostic.fix("Remove `;`", [(semicolon.range(), String::new())]))
 }
 
 /// `return %x`
@@ -129,11 +122,8 @@ fn returned(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
     let removed = word.range().cover(space.range());
     let mut edits = vec![(removed, String::new())];
     edits.extend(semicolon_before_brace(root, range).map(|range| (range, String::new())));
-    Some(
-        Diagnostic::new(Code::SyntaxError, word.range(), "Relay has no `return`")
-            .help("the value of a body is its last expression")
-            .fix("Remove `return`", edits),
-    )
+    let diagnostic = Diagnostic::new(Code::SyntaxError, word.range(), "Relay has no `return`");
+    Some(diagnostic.help(VALUE).fix("Remove `return`", edits))
 }
 
 /// Returns the `;` that ends the statement at `range`, if the block ends after it.
@@ -174,21 +164,11 @@ fn shape(root: &Node<'_>, range: TextRange) -> Option<Diagnostic> {
         }
     }
     let sizes = sizes.trim_end().trim_end_matches(',').trim_end();
-    Some(
-        Diagnostic::new(
-            Code::SyntaxError,
-            TextRange::new(range.start(), last),
-            "a shape is written in parentheses",
-        )
-        .help(format!("write `({sizes})`"))
-        .fix(
-            "Put parentheses around the shape",
-            [
-                (TextRange::empty(range.start()), "(".to_owned()),
-                (TextRange::empty(last), ")".to_owned()),
-            ],
-        ),
-    )
+    let whole = TextRange::new(range.start(), last);
+    let message = "a shape is written in parentheses";
+    let diagnostic = Diagnostic::new(Code::SyntaxError, whole, message);
+    let diagnostic = diagnostic.help(format!("write `({sizes})`"));
+    Some(diagnostic.fix("Put parentheses around the shape", parenthesise(whole)))
 }
 
 /// Returns the end of the last token before `at` that is not trivia.
