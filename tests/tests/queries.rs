@@ -92,7 +92,7 @@ fn check(edit: impl FnOnce(&mut Session), expected: &Expect) {
     assert!(session.executed().is_empty());
 
     let mut fresh = Database::new();
-    fresh.set_tvm(Settings::get(&session.db).tvm(&session.db));
+    fresh.set_rules(Settings::get(&session.db).rules(&session.db));
     let file = fresh.add_file(&session.text, ParseLimits::default());
     assert_eq!(check_file(&session.db, session.file), check_file(&fresh, file));
     assert_eq!(types_in(&session.db, session.file), types_in(&fresh, file));
