@@ -4,6 +4,7 @@ mod float;
 mod lines;
 mod real;
 mod tile;
+mod weights;
 mod winograd;
 
 use ndarray::{ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, RemoveAxis, Slice};
@@ -19,7 +20,8 @@ use crate::{
 use types::DataType;
 
 pub(crate) use float::AlignedElements;
-pub(crate) use tile::{Shape, Windows};
+pub(crate) use tile::{FilterRows, Shape, Windows};
+pub(crate) use weights::InterleavedFilters;
 pub(crate) use winograd::{Operands, PlaneSizes};
 
 /// The chain that is applied to a product, and the number of the first element of the product in the
@@ -81,6 +83,11 @@ pub(crate) trait Gemm: Element {
     /// Multiplies rows by windows, without checks for cancellation.
     fn windows(_: Windows<'_, '_, Self>) {}
 
+    /// Returns filters of `depth` elements each for [`windows`](Gemm::windows), if an earlier run used them, too.
+    fn interleaved(_: &Array<Self>, _depth: usize) -> Option<InterleavedFilters<Self>> {
+        None
+    }
+
     /// Convolves windows of 3 × 3 in tiles. Returns false, with `to` unspecified, if this does not pay off, or would be
     /// less exact. Only in single precision.
     fn convolve_tiles(_: Operands<'_, Self>, _to: &mut [Self], _: Epilogue<'_>) -> bool {
@@ -115,6 +122,10 @@ macro_rules! reals {
 
             fn windows(windows: Windows<'_, '_, $ty>) {
                 windows.multiply();
+            }
+
+            fn interleaved(weights: &Array<$ty>, depth: usize) -> Option<InterleavedFilters<$ty>> {
+                InterleavedFilters::of(weights, depth)
             }
 
             fn add_scaled(to: &mut [$ty], from: &[$ty], stride: usize, factor: $ty) {

@@ -19,6 +19,7 @@ mod code;
 #[expect(clippy::disallowed_methods, reason = "code is as long as the text")]
 mod compile;
 mod convert;
+mod derived;
 mod families;
 mod fault;
 mod fusion;

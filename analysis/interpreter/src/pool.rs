@@ -9,6 +9,8 @@ use std::any::Any;
 
 use parking_lot::Mutex;
 
+use crate::derived::DerivedCache;
+
 /// The least number of elements of a buffer that is worth keeping.
 pub(crate) const MIN_LEN: usize = 1 << 13;
 /// The maximum number of elements of a buffer that is kept.
@@ -26,6 +28,8 @@ pub(crate) struct BufferPool {
     buffers: Mutex<Buffers>,
     /// The maximum number of bytes.
     capacity: usize,
+    /// What kernels derived from the tensors of earlier runs.
+    pub(crate) derived: DerivedCache,
 }
 
 #[derive(Debug, Default)]
@@ -48,7 +52,7 @@ impl BufferPool {
     pub(crate) fn new(memory: Option<u64>) -> BufferPool {
         let limit = memory.map_or(MAX_BYTES as u64, |memory| memory / MEMORY_DIVISOR);
         let capacity = usize::try_from(limit).map_or(MAX_BYTES, |limit| limit.min(MAX_BYTES));
-        BufferPool { buffers: Mutex::default(), capacity }
+        BufferPool { buffers: Mutex::default(), capacity, derived: DerivedCache::new(memory) }
     }
 
     /// Takes a buffer of `count` elements, whose values are unspecified, from the pool.
@@ -68,8 +72,9 @@ impl BufferPool {
         buffer.elements.downcast().ok().map(|elements| *elements)
     }
 
-    /// Drops all buffers.
+    /// Drops all buffers, and what was derived from tensors.
     pub(crate) fn clear(&self) {
+        self.derived.clear();
         let dropped = {
             let mut buffers = self.buffers.lock();
             std::mem::take(&mut *buffers)

@@ -277,10 +277,11 @@ impl<'l> Convolution<'l> {
         let ConvolutionSizes { batches, channels, each, outputs, walks } = sizes;
         call.allow(&shape, dtype)?;
         let out = each_sum_type!(sum_type(data.dtype(), weight.dtype(), dtype), {
-            let (Some(x), Some(w)) = (operand::<T>(data), operand::<T>(weight)) else {
+            let (Some(x), Some(weights)) = (operand::<T>(data), operand::<T>(weight)) else {
                 return call.unsupported(data.dtype());
             };
-            let (x, w) = (x.as_slice().unwrap_or_default(), w.as_slice().unwrap_or_default());
+            let (x, w) = (x.as_slice().unwrap_or_default(), weights.as_slice().unwrap_or_default());
+            let whole = Some(&weights).filter(|_| groups == 1);
             let places: usize = walks.iter().map(|walk| walk.count).product();
             let area: usize = walks.iter().map(|walk| walk.size).product();
             let window: usize = walks.iter().map(|walk| walk.window).product();
@@ -316,6 +317,7 @@ impl<'l> Convolution<'l> {
                             .get(group * per_group * depth..(group + 1) * per_group * depth)
                             .unwrap_or_default();
                         let epilogue = Epilogue::new(chain, at * per_group * places);
+                        let filter = (filter, whole);
                         by_columns(planes, filter, &walks, (each, per_group), to, epilogue);
                     }
                 }
@@ -417,10 +419,11 @@ fn reach(walk: &Walk, k: usize) -> (usize, usize) {
 /// The maximum number of elements in the columns of one block: they should stay in the cache.
 const BLOCK: usize = 1 << 17;
 
-/// Convolves the planes of one group with its filters, one block of positions after another.
+/// Convolves the planes of one group with its filters, one block of positions after another. `weights` is the array of the
+/// filters if there are no other groups.
 fn by_columns<T: Gemm>(
     planes: &[T],
-    filter: &[T],
+    (filter, weights): (&[T], Option<&Array<T>>),
     walks: &[Walk],
     (channels, outputs): (usize, usize),
     to: &mut [T],
@@ -446,11 +449,12 @@ fn by_columns<T: Gemm>(
             lines: rows.count,
             count: columns.count,
         };
-        if T::convolve_tiles(Operands { sizes, planes, filter }, to, epilogue) {
+        if T::convolve_tiles(Operands { sizes, planes, filter, weights }, to, epilogue) {
             return;
         }
     }
-    if !direct && windows::by_windows(planes, filter, walks, (channels, outputs), to, epilogue) {
+    let filters = (filter, weights);
+    if !direct && windows::by_windows(planes, filters, walks, (channels, outputs), to, epilogue) {
         return;
     }
     let (Ok(filter), Ok(mut to)) = (

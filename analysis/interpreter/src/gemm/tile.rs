@@ -296,10 +296,47 @@ impl<T: Real> WithSimd for Strips<'_, T> {
     }
 }
 
+/// The rows of filters.
+#[derive(Clone, Copy)]
+pub(crate) enum FilterRows<'a, T> {
+    /// One after the other.
+    Separate(&'a [T]),
+    /// In strips of as many as the largest tile has. Each holds its columns one after the other.
+    Interleaved(&'a [T]),
+}
+
+impl<T> FilterRows<'_, T> {
+    /// Returns the rows from the element `start` on, which is the first one of a row, or of a strip.
+    pub(crate) fn from(self, start: usize) -> Self {
+        match self {
+            FilterRows::Separate(all) => FilterRows::Separate(all.get(start..).unwrap_or_default()),
+            FilterRows::Interleaved(all) => {
+                FilterRows::Interleaved(all.get(start..).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Interleaves the first `count` rows of `depth` elements, which are at most one strip.
+pub(super) fn interleave<T: Real>(rows: &[T], depth: usize, count: usize, to: &mut [T]) {
+    match shape::<T>().rows {
+        MAX_ROWS => interleave_strip(strip::<T, MAX_ROWS>(rows, depth, depth, 0, count), to),
+        _ => interleave_strip(strip::<T, FEW_ROWS>(rows, depth, depth, 0, count), to),
+    }
+}
+
+#[inline(always)]
+fn interleave_strip<T: Real, const ROWS: usize>(rows: [&[T]; ROWS], to: &mut [T]) {
+    let (columns, _) = to.as_chunks_mut::<ROWS>();
+    for k in 0..columns.len() {
+        columns[k] = SeparateRows(rows).column(k).unwrap_or([T::default(); ROWS]);
+    }
+}
+
 /// The product of rows and the windows over a plane.
 pub(crate) struct Windows<'a, 'c, T> {
-    /// The rows of the left matrix, one after the other.
-    pub(crate) rows: &'a [T],
+    /// The rows of the left matrix.
+    pub(crate) rows: FilterRows<'a, T>,
     /// The elements that the windows go over, followed by the columns of a tile, which are read and
     /// ignored.
     pub(crate) elements: &'a [T],
@@ -325,16 +362,24 @@ impl<T: Real> Windows<'_, '_, T> {
         let (count, lines, _) = self.out.dim();
         let depth = self.offsets.len();
         let width = T::lanes::<S>() * VECTORS;
-        let mut interleaved = repeated([T::default(); ROWS], depth);
+        let mut interleaved = match self.rows {
+            FilterRows::Separate(_) => repeated(T::default(), ROWS * depth),
+            FilterRows::Interleaved(_) => Vec::new(),
+        };
         let places = (lines * self.line).saturating_sub(self.line - self.count);
         let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
         for top in (0..count).step_by(ROWS) {
             let height = ROWS.min(count - top);
-            let rows = SeparateRows(strip::<T, ROWS>(self.rows, depth, depth, top, height));
-            for k in 0..interleaved.len() {
-                interleaved[k] = rows.column(k).unwrap_or([T::default(); ROWS]);
-            }
-            let rows = InterleavedRows(&interleaved);
+            let rows = match self.rows {
+                FilterRows::Separate(rows) => {
+                    let rows = strip::<T, ROWS>(rows, depth, depth, top, height);
+                    interleave_strip(rows, &mut interleaved);
+                    &interleaved
+                }
+                FilterRows::Interleaved(rows) => rows.get(top * depth..).unwrap_or_default(),
+            };
+            let (rows, _) = rows.as_chunks::<ROWS>();
+            let rows = InterleavedRows(rows.get(..depth).unwrap_or_default());
             let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
             let mut lines = lines.outer_iter_mut();
             let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {

@@ -21,11 +21,13 @@ use pulp::{Simd, WithSimd};
 use super::{
     AlignedElements, Epilogue,
     tile::{FEW_ROWS, MAX_ROWS, Strips, has_many_registers, shape},
+    weights::{Need, derived},
 };
 use crate::{
     allocate::{repeated, with_capacity},
     interrupt::{poll, spend},
     parallel::{each_chunk, each_item, threads},
+    tensor::Array,
     wide::ARCH,
 };
 
@@ -73,6 +75,8 @@ pub(crate) struct Operands<'a, T> {
     pub(crate) sizes: PlaneSizes,
     pub(crate) planes: &'a [T],
     pub(crate) filter: &'a [T],
+    /// The array of the filter, if it has no other elements.
+    pub(crate) weights: Option<&'a Array<T>>,
 }
 
 /// Computes the result and applies the epilogue. Returns false if this does not pay off, or if the result would be less
@@ -89,7 +93,13 @@ pub(super) fn convolve(
     if !pays_off {
         return false;
     }
-    let Some(weights) = TransformedWeights::new(operands) else { return false };
+    let transform = || {
+        let weights = TransformedWeights::new(operands)?;
+        let bytes = size_of_val(weights.elements.get());
+        Some((weights, bytes))
+    };
+    let weights = derived(operands.weights, [outputs, channels], Need::Always, transform);
+    let Some(weights) = weights else { return false };
     let block = (DATA / (PLACES * channels).saturating_mul(across)).clamp(1, down);
     let tiling = Tiling { operands, down, across, block };
     let blocks = down.div_ceil(block);
@@ -553,7 +563,7 @@ mod tests {
         for sizes in all {
             let (planes, filter) = drawn(sizes);
             let mut to = vec![f32::NAN; sizes.outputs * sizes.lines * sizes.count];
-            let operands = Operands { sizes, planes: &planes, filter: &filter };
+            let operands = Operands { sizes, planes: &planes, filter: &filter, weights: None };
             assert!(convolve(operands, &mut to, Epilogue::default()), "{sizes:?}");
             for (to, sum) in to.iter().zip(sums(sizes, &planes, &filter)) {
                 assert!((f64::from(*to) - sum).abs() < 1e-5, "{to} instead of {sum}: {sizes:?}");
@@ -567,7 +577,11 @@ mod tests {
         let sizes = sizes((16, 16), (14, 14), [1; 4]);
         let is_computed = |planes: &[f32], filter: &[f32]| {
             let mut to = vec![0.0; sizes.outputs * sizes.lines * sizes.count];
-            convolve(Operands { sizes, planes, filter }, &mut to, Epilogue::default())
+            convolve(
+                Operands { sizes, planes, filter, weights: None },
+                &mut to,
+                Epilogue::default(),
+            )
         };
         let (planes, filter) = drawn(sizes);
         assert!(is_computed(&planes, &filter));

@@ -10,7 +10,7 @@ use ndarray::{ArrayViewMut3, Axis};
 use super::Walk;
 use crate::{
     families::prelude::*,
-    gemm::{AlignedElements, Epilogue, Gemm, Windows},
+    gemm::{AlignedElements, Epilogue, FilterRows, Gemm, InterleavedFilters, Windows},
     parallel::{each_item, threads},
 };
 
@@ -22,6 +22,8 @@ const CACHED: usize = 1 << 17;
 const GROUP: usize = 18_432;
 /// The number of multiplications between checks for cancellation.
 const WORK: usize = 1 << 24;
+/// The maximum number of tiles of a filter whose weights are kept interleaved.
+const FEW_TILES: usize = 16;
 /// The number of parts of the work per thread.
 const PARTS_PER_THREAD: usize = 8;
 
@@ -64,7 +66,7 @@ impl CopiedAxis {
 /// not pay off.
 pub(super) fn by_windows<T: Gemm>(
     planes: &[T],
-    filter: &[T],
+    (filter, weights): (&[T], Option<&Array<T>>),
     walks: &[Walk],
     (channels, outputs): (usize, usize),
     to: &mut [T],
@@ -107,6 +109,10 @@ pub(super) fn by_windows<T: Gemm>(
         }
     }
     let depth = offsets.len();
+    // Otherwise interleaving takes little time beside the tiles.
+    let has_few_tiles = lines * line <= FEW_TILES * tile.columns;
+    let kept = weights.filter(|_| has_few_tiles).and_then(|weights| T::interleaved(weights, depth));
+    let filter = kept.as_ref().map_or(FilterRows::Separate(filter), InterleavedFilters::rows);
     let is_cached = channels * copy <= CACHED;
     let group = if is_cached { lines } else { (GROUP / channels.max(1) / line).clamp(1, lines) };
     let groups = lines.div_ceil(group);
@@ -127,7 +133,7 @@ pub(super) fn by_windows<T: Gemm>(
         let step = (WORK / (depth * places).max(1) / tile.rows * tile.rows).max(tile.rows);
         for (at, mut out) in to.axis_chunks_iter_mut(Axis(0), step).enumerate() {
             spend(out.len_of(Axis(0)) * depth * places / 32);
-            let rows = filter.get((top + at * step) * depth..).unwrap_or_default();
+            let rows = filter.from((top + at * step) * depth);
             let offsets = &offsets;
             T::windows(Windows { rows, elements, offsets, line, count, from, out: &mut out });
             let plane = lines * count;
