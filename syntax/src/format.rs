@@ -12,7 +12,7 @@ mod layout;
 mod width;
 
 use crate::{
-    Parse, ParseLimits, SyntaxKind, TextRange,
+    Edit, Parse, ParseLimits, SyntaxKind, TextRange,
     lexer::{self, TensorTypes},
     parse_with,
 };
@@ -74,18 +74,28 @@ pub fn formatted(text: &str, style: Style) -> String {
     apply(text, &format(text, &parse, style))
 }
 
-/// Applies edits that are sorted by position.
-pub(crate) fn apply(text: &str, edits: &[(TextRange, String)]) -> String {
+/// Applies edits that are sorted by position. An edit that overlaps a preceding one or the end of the text is skipped.
+pub fn apply(text: &str, edits: &[(TextRange, impl AsRef<str>)]) -> String {
     let mut out = String::with_capacity(text.len() + edits.len() * 4);
     let mut done = 0;
     for (range, with) in edits {
         let (start, end) = (usize::from(range.start()), usize::from(range.end()));
-        out += text.get(done..start).unwrap_or_default();
-        out += with;
+        let Some(between) = text.get(done..start) else { continue };
+        if text.get(start..end).is_none() {
+            continue;
+        }
+        out += between;
+        out += with.as_ref();
         done = end;
     }
     out += text.get(done..).unwrap_or_default();
     out
+}
+
+/// Returns one edit from the first difference between two texts to the last one.
+pub fn difference(before: &str, after: &str) -> Vec<(TextRange, String)> {
+    let edit = Edit::between(before, after);
+    (before != after).then_some((edit.range, edit.insert)).into_iter().collect()
 }
 
 /// Returns the tokens of a text without white space.

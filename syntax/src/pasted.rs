@@ -20,7 +20,10 @@ mod lines;
 use std::ops::Range;
 
 use crate::{
-    Damage, Edit, Parse, SyntaxErrorKind, TextRange, damage::chars, error::range, format::apply,
+    Damage, Parse, SyntaxErrorKind, TextRange,
+    damage::chars,
+    error::range,
+    format::{apply, difference},
     lexer::Tokens,
 };
 
@@ -207,12 +210,6 @@ fn edits(text: &str, parse: &Parse) -> Vec<(TextRange, String)> {
         edits.dedup_by(|later, earlier| later.0.start() < earlier.0.end());
     }
     edits
-}
-
-/// Returns one edit from the first difference between two texts to the last one.
-fn difference(before: &str, after: &str) -> Vec<(TextRange, String)> {
-    let edit = Edit::between(before, after);
-    (before != after).then_some((edit.range, edit.insert)).into_iter().collect()
 }
 
 /// The most characters of the beginning of an item or a statement.

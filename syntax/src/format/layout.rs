@@ -140,7 +140,7 @@ impl<'t> Layout<'t> {
         // `\n` after the only `\r` would make `\r\n` the line break of the next run.
         let changes_newline = after_cr && self.newline == "\n";
         if !is_complete && !changes_newline && self.gap != Gap::Keep {
-            self.replace(rest, if after_cr { "\n".into() } else { self.newline.into() });
+            self.replace(rest, if after_cr { "\n" } else { self.newline });
         }
     }
 
@@ -276,7 +276,7 @@ impl<'t> Layout<'t> {
                         let gap = TextRange::new(self.last_end, token.start());
                         let pad = " ".repeat(self.indent + INDENT);
                         let inner = self.indent_text();
-                        self.replace(gap, format!("{0}{pad}{0}{inner}", self.newline));
+                        self.replace(gap, &format!("{0}{pad}{0}{inner}", self.newline));
                     }
                     self.token(token, kind);
                 }
@@ -354,17 +354,10 @@ impl<'t> Layout<'t> {
         }
         for element in node.elements() {
             match element {
-                NodeOrToken::Node(list) if list.kind() == ARG_LIST => {
-                    self.before_child(CALL_EXPR, ARG_LIST);
-                    if list.children().next().is_some() {
-                        self.wrapped_list(list, false);
-                    } else {
-                        self.node(list);
-                    }
-                }
                 NodeOrToken::Node(child) => {
                     self.before_child(CALL_EXPR, child.kind());
-                    self.node(child);
+                    let has_args = child.kind() == ARG_LIST && child.children().next().is_some();
+                    if has_args { self.wrapped_list(child, false) } else { self.node(child) }
                 }
                 NodeOrToken::Token(token) => self.token(token, CALL_EXPR),
             }

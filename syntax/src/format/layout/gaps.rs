@@ -17,11 +17,9 @@ impl<'t> Layout<'t> {
                     None => self.column += there.len(),
                 }
             }
-            Gap::Glue | Gap::Auto => self.replace(range, String::new()),
+            Gap::Glue | Gap::Auto => self.replace(range, ""),
             Gap::Space => {
-                if range.len() != TextSize::new(1) || !self.is_there(range, " ") {
-                    self.replace(range, " ".into());
-                }
+                self.replace(range, " ");
                 self.column += 1;
             }
             Gap::Line { keep } => {
@@ -59,13 +57,9 @@ impl<'t> Layout<'t> {
         self.column = indent;
     }
 
-    pub(super) fn is_there(&self, range: TextRange, text: &str) -> bool {
-        self.text.get(std::ops::Range::<usize>::from(range)) == Some(text)
-    }
-
-    pub(super) fn replace(&mut self, range: TextRange, with: String) {
-        if !self.is_there(range, &with) {
-            self.edits.push((range, with));
+    pub(super) fn replace(&mut self, range: TextRange, with: &str) {
+        if self.text.get(std::ops::Range::<usize>::from(range)) != Some(with) {
+            self.edits.push((range, with.to_owned()));
         }
     }
 
