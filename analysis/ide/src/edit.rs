@@ -2,28 +2,10 @@
 
 use std::borrow::Cow;
 
-use syntax::TextRange;
+use syntax::{TextRange, format::apply};
 
 /// Ranges of a text and their replacements.
 pub type Edits = Vec<(TextRange, String)>;
-
-/// Applies sorted edits. An edit that overlaps a preceding one or the end of the text is skipped.
-pub fn apply<'e>(text: &str, edits: impl IntoIterator<Item = (TextRange, &'e str)>) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for (range, with) in edits {
-        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
-        let Some(between) = text.get(done..start) else { continue };
-        if text.get(start..end).is_none() {
-            continue;
-        }
-        out += between;
-        out += with;
-        done = end;
-    }
-    out += text.get(done..).unwrap_or_default();
-    out
-}
 
 /// Returns the line break of a text: that of Windows if it contains any.
 pub fn line_break(text: &str) -> &'static str {
@@ -43,5 +25,5 @@ pub fn apply_all(text: &str, edits: &[(TextRange, String)]) -> String {
     let mut sorted: Vec<(TextRange, &str)> =
         edits.iter().map(|(range, with)| (*range, with.as_str())).collect();
     sorted.sort_by_key(|(range, _)| (range.start(), range.end()));
-    apply(text, sorted)
+    apply(text, &sorted)
 }

@@ -356,7 +356,7 @@ fn check_resolution(
     let start = def.start(db);
     let text = def.node(db).to_string();
     let edits = edits.iter().map(|(range, with)| (*range - start, with.as_str()));
-    let after = crate::edit::apply(&text, edits);
+    let after = syntax::format::apply(&text, &edits.collect::<Vec<_>>());
     let parse = syntax::parse(&after);
     let unclear = || format!("`{new}` would change how the surrounding text is parsed");
     let root = Node::root(&parse.green);

@@ -1,19 +1,10 @@
 //! Actions that change the whole file, and the fixes of several diagnostics at once.
 
 use semantics::{Code, Diagnostic, Fix, check_file};
-use syntax::{Edit, Node, SyntaxKind, TextRange, TextSize};
+use syntax::{Node, SyntaxKind, TextRange, TextSize, format::difference};
 
 use super::{Context, check, unused};
 use crate::edit::Edits;
-
-/// Returns one edit from the first to the last difference between the texts.
-fn difference(before: &str, after: &str) -> Edits {
-    if before == after {
-        return Edits::new();
-    }
-    let edit = Edit::between(before, after);
-    vec![(edit.range, edit.insert)]
-}
 
 fn has_version(context: &Context<'_>) -> bool {
     let parse = context.file.parse(context.db);

@@ -7,8 +7,7 @@ fn check(text: &str, new: &str, expected: Expect) {
     let (db, file, at) = (&fixture.db, fixture.file, fixture.cursor());
     let outcome = super::rename(db, file, at, new);
     let edits = outcome.unwrap_or_else(|reason| panic!("{new} is refused: {reason}"));
-    let edits = edits.iter().map(|(range, text)| (*range, text.as_str()));
-    expected.assert_eq(&crate::edit::apply(&fixture.text, edits));
+    expected.assert_eq(&crate::edit::apply_all(&fixture.text, &edits));
 }
 
 fn refused(text: &str, new: &str, expected: &str) {
