@@ -184,9 +184,14 @@ def @main(%n: int32) { @loop(%n) }
     let mut session = program("endless", text);
     session.launch(&json!({ "inputs": { "n": 0 } }));
     assert_eq!(session.request("configurationDone", json!({}))["success"], true);
-    std::thread::sleep(Duration::from_millis(50));
     assert_eq!(session.request("stackTrace", json!({ "threadId": 1 }))["success"], false);
-    let paused = session.resume("pause", json!({}));
+    // A run that has not begun stops at its first event.
+    let mut paused = session.resume("pause", json!({}));
+    while paused.starts_with("stopped: pause\n  @main ") {
+        session.request("continue", json!({ "threadId": 1 }));
+        std::thread::sleep(Duration::from_millis(50));
+        paused = session.resume("pause", json!({}));
+    }
     assert!(paused.starts_with("stopped: pause\n  @loop "), "{paused}");
     assert!(session.state().contains("%n = "), "the values are those of a repeated run");
     session.request("continue", json!({ "threadId": 1 }));

@@ -108,7 +108,8 @@ pub(super) struct Debugger<'s> {
 }
 
 impl<'s> Debugger<'s> {
-    /// Creates the observer.
+    /// Creates the observer. Its first event looks at what was changed before: the client may ask for a pause before the run
+    /// begins.
     pub(super) fn new(
         shared: &'s RunControl,
         evaluator: Evaluator,
@@ -116,7 +117,6 @@ impl<'s> Debugger<'s> {
         goal: Goal,
         seed: Option<u64>,
     ) -> Debugger<'s> {
-        shared.alert.store(false, Ordering::SeqCst);
         let breakpoints = shared.breakpoints.lock().clone();
         let retains = breakpoints.needs_variables() || !matches!(goal, Goal::Breakpoint);
         Debugger {
