@@ -129,6 +129,7 @@ impl Watch {
     ) -> Watch {
         let deadline = limits.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
         let (live, meter) = (0, None);
+        pool.derived.begin_run();
         let discards = Arc::default();
         Watch { cancelled, deadline, memory: limits.memory, live, meter, pool, discards }
     }

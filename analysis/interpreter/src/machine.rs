@@ -143,7 +143,6 @@ impl<'db> Machine<'db> {
     fn watch(&mut self) -> Watch {
         let new = || Arc::new(BufferPool::new(self.limits.memory));
         let pool = self.pool.get_or_insert_with(new).clone();
-        pool.derived.begin_run();
         let watch = Watch::with_pool(&self.limits, self.cancelled.clone(), pool);
         watch.metered(self.meter).with_discards(self.thread.discards())
     }
