@@ -21,7 +21,7 @@ const MAX_SOURCES: usize = 1 << 12;
 pub(crate) type SourceKey = (usize, [usize; 2]);
 
 /// What is known of a source.
-pub(crate) enum Known<T> {
+pub(crate) enum Lookup<T> {
     /// What was derived from it.
     Derived(Arc<T>),
     /// An earlier run used elements at this address: what is derived now is worth keeping.
@@ -45,13 +45,13 @@ struct State {
     run: u64,
     /// The last run that used each source.
     sources: FxHashMap<SourceKey, u64>,
-    kept: FxHashMap<SourceKey, Kept>,
+    kept: FxHashMap<SourceKey, Entry>,
     /// The sum of the sizes of `kept`.
     bytes: usize,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Entry {
     derived: Arc<dyn Any + Send + Sync>,
     /// The tensor.
     _source: Box<dyn Any + Send + Sync>,
@@ -70,12 +70,12 @@ impl DerivedCache {
 
     /// Begins a run. Drops what the last one did not use.
     pub(crate) fn begin_run(&self) {
-        let unused: Vec<Kept> = {
+        let unused: Vec<Entry> = {
             let state = &mut *self.state.lock();
             let last = state.run;
             state.run += 1;
             let unused = state.kept.extract_if(|_, kept| kept.used < last);
-            let unused: Vec<Kept> = unused.map(|(_, kept)| kept).collect();
+            let unused: Vec<Entry> = unused.map(|(_, kept)| kept).collect();
             state.bytes -= unused.iter().map(|kept| kept.bytes).sum::<usize>();
             unused
         };
@@ -84,20 +84,20 @@ impl DerivedCache {
     }
 
     /// Looks for what was derived from a source, and remembers that this run used it.
-    pub(crate) fn find<T: Any + Send + Sync>(&self, key: SourceKey) -> Known<T> {
+    pub(crate) fn find<T: Any + Send + Sync>(&self, key: SourceKey) -> Lookup<T> {
         let state = &mut *self.state.lock();
         if let Some(kept) = state.kept.get_mut(&key)
             && let Ok(derived) = kept.derived.clone().downcast()
         {
             kept.used = state.run;
-            return Known::Derived(derived);
+            return Lookup::Derived(derived);
         }
         if state.sources.len() >= MAX_SOURCES {
             state.sources.clear();
         }
         match state.sources.insert(key, state.run) {
-            Some(run) if run < state.run => Known::Repeated,
-            _ => Known::New,
+            Some(run) if run < state.run => Lookup::Repeated,
+            _ => Lookup::New,
         }
     }
 
@@ -115,7 +115,7 @@ impl DerivedCache {
         }
         let (derived, used) = (derived.clone(), state.run);
         state.bytes += bytes;
-        state.kept.insert(key, Kept { derived, _source: Box::new(source), bytes, used });
+        state.kept.insert(key, Entry { derived, _source: Box::new(source), bytes, used });
     }
 
     /// Returns the number of bytes that are kept.
@@ -141,12 +141,12 @@ mod tests {
 
     fn derived(cache: &DerivedCache, address: usize) -> Option<u32> {
         match cache.find::<u32>((address, [1, 1])) {
-            Known::Derived(number) => Some(*number),
-            Known::Repeated => {
+            Lookup::Derived(number) => Some(*number),
+            Lookup::Repeated => {
                 cache.keep((address, [1, 1]), "a tensor", &Arc::new(address as u32), 1 << 20);
                 None
             }
-            Known::New => None,
+            Lookup::New => None,
         }
     }
 
@@ -159,8 +159,8 @@ mod tests {
         }
         // Twice in one run is not enough, and other sizes or types are not the same.
         assert_eq!([derived(&cache, 6), derived(&cache, 6)], [None, None]);
-        assert!(matches!(cache.find::<u32>((5, [1, 2])), Known::New));
-        assert!(!matches!(cache.find::<u64>((5, [1, 1])), Known::Derived(_)));
+        assert!(matches!(cache.find::<u32>((5, [1, 2])), Lookup::New));
+        assert!(!matches!(cache.find::<u64>((5, [1, 1])), Lookup::Derived(_)));
     }
 
     #[test]

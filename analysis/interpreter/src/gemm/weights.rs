@@ -8,7 +8,7 @@ use super::{
     tile::{FilterRows, interleave, shape},
 };
 use crate::{
-    derived::Known,
+    derived::Lookup,
     interrupt::{spend, with_pool},
     parallel::each_chunk,
     tensor::{Array, Element, elements},
@@ -33,10 +33,10 @@ pub(super) fn derived<T: Element, D: Any + Send + Sync>(
 ) -> Option<Arc<D>> {
     let source = weights.map(|weights| (weights, (weights.as_ptr() as usize, sizes)));
     let known = source.and_then(|(_, key)| with_pool(|pool| pool.derived.find(key)));
-    if let Some(Known::Derived(derived)) = known {
+    if let Some(Lookup::Derived(derived)) = known {
         return Some(derived);
     }
-    let kept = source.filter(|_| matches!(known, Some(Known::Repeated)));
+    let kept = source.filter(|_| matches!(known, Some(Lookup::Repeated)));
     if need == Need::Kept && kept.is_none() {
         return None;
     }
