@@ -5,6 +5,7 @@ mod lines;
 mod real;
 mod tile;
 mod weights;
+mod windows;
 mod winograd;
 
 use ndarray::{ArrayView2, ArrayViewMut, ArrayViewMut2, Axis, RemoveAxis, Slice};
@@ -20,8 +21,9 @@ use crate::{
 use types::DataType;
 
 pub(crate) use float::AlignedElements;
-pub(crate) use tile::{FilterRows, Shape, Windows};
+pub(crate) use tile::Shape;
 pub(crate) use weights::InterleavedFilters;
+pub(crate) use windows::{FilterRows, Windows};
 pub(crate) use winograd::{Operands, PlaneSizes};
 
 /// The chain that is applied to a product, and the number of the first element of the product in the

@@ -13,20 +13,20 @@
 
 use std::marker::PhantomData;
 
-use ndarray::{ArrayViewMut2, ArrayViewMut3, Axis, Slice};
+use ndarray::ArrayViewMut2;
 use pulp::{Simd, WithSimd};
 
 use super::{lines::ResultLines, real::Real};
-use crate::{allocate::repeated, wide::ARCH};
+use crate::wide::ARCH;
 
 /// The maximum number of vectors in a row of a tile.
-const MAX_VECTORS: usize = 3;
+pub(super) const MAX_VECTORS: usize = 3;
 /// The maximum number of rows of a tile.
 pub(super) const MAX_ROWS: usize = 8;
 /// The number of vectors in a row of a tile for 16 registers. Besides the tile, a row of the right matrix and
 /// an element of the left one need registers: with 4 rows of 3 vectors there are none to spare, and the
 /// compiler keeps a part of the tile in memory, which doubles the time.
-const FEW_VECTORS: usize = 2;
+pub(super) const FEW_VECTORS: usize = 2;
 /// The number of rows of a tile for 16 registers.
 pub(super) const FEW_ROWS: usize = 6;
 /// The maximum number of elements of a row of a tile.
@@ -77,7 +77,7 @@ pub(crate) fn panels<T: Real>(columns: usize) -> impl Iterator<Item = usize> {
 }
 
 /// The operand of a tile from the left matrix: `ROWS` elements of each column.
-trait Rows<T: Real, const ROWS: usize>: Copy {
+pub(super) trait Rows<T: Real, const ROWS: usize>: Copy {
     /// Returns the number of columns.
     fn depth(&self) -> usize;
     /// Returns the rows if all have that many elements, which lets the compiler remove bounds checks.
@@ -88,7 +88,7 @@ trait Rows<T: Real, const ROWS: usize>: Copy {
 
 /// Rows that are stored anywhere.
 #[derive(Clone, Copy)]
-struct SeparateRows<'a, T, const ROWS: usize>([&'a [T]; ROWS]);
+pub(super) struct SeparateRows<'a, T, const ROWS: usize>(pub(super) [&'a [T]; ROWS]);
 
 impl<T: Real, const ROWS: usize> Rows<T, ROWS> for SeparateRows<'_, T, ROWS> {
     #[inline(always)]
@@ -118,7 +118,7 @@ impl<T: Real, const ROWS: usize> Rows<T, ROWS> for SeparateRows<'_, T, ROWS> {
 /// The columns of a strip one after the other: one address for all rows. The addresses of separate rows,
 /// and of the elements that windows go over, do not all fit into registers.
 #[derive(Clone, Copy)]
-struct InterleavedRows<'a, T, const ROWS: usize>(&'a [[T; ROWS]]);
+pub(super) struct InterleavedRows<'a, T, const ROWS: usize>(pub(super) &'a [[T; ROWS]]);
 
 impl<T: Real, const ROWS: usize> Rows<T, ROWS> for InterleavedRows<'_, T, ROWS> {
     #[inline(always)]
@@ -138,7 +138,7 @@ impl<T: Real, const ROWS: usize> Rows<T, ROWS> for InterleavedRows<'_, T, ROWS> 
 }
 
 /// The operand of a tile from the right matrix: some vectors of each row.
-trait Columns<T: Real>: Copy {
+pub(super) trait Columns<T: Real>: Copy {
     fn row<S: Simd, const VECTORS: usize>(&self, k: usize) -> Option<&[T::Vector<S>; VECTORS]>;
 }
 
@@ -156,9 +156,9 @@ impl<T: Real> Columns<T> for PackedRows<'_, T> {
 
 /// Rows that begin at offsets.
 #[derive(Clone, Copy)]
-struct ScatteredRows<'a, T> {
-    elements: &'a [T],
-    offsets: &'a [usize],
+pub(super) struct ScatteredRows<'a, T> {
+    pub(super) elements: &'a [T],
+    pub(super) offsets: &'a [usize],
 }
 
 impl<T: Real> Columns<T> for ScatteredRows<'_, T> {
@@ -296,146 +296,6 @@ impl<T: Real> WithSimd for Strips<'_, T> {
     }
 }
 
-/// The rows of filters.
-#[derive(Clone, Copy)]
-pub(crate) enum FilterRows<'a, T> {
-    /// One after the other.
-    Separate(&'a [T]),
-    /// In strips of as many as the largest tile has. Each holds its columns one after the other.
-    Interleaved(&'a [T]),
-}
-
-impl<T> FilterRows<'_, T> {
-    /// Returns the rows from the element `start` on, which is the first one of a row, or of a strip.
-    pub(crate) fn from(self, start: usize) -> Self {
-        match self {
-            FilterRows::Separate(all) => FilterRows::Separate(all.get(start..).unwrap_or_default()),
-            FilterRows::Interleaved(all) => {
-                FilterRows::Interleaved(all.get(start..).unwrap_or_default())
-            }
-        }
-    }
-}
-
-/// Interleaves the first `count` rows of `depth` elements, which are at most one strip.
-pub(super) fn interleave<T: Real>(rows: &[T], depth: usize, count: usize, to: &mut [T]) {
-    match shape::<T>().rows {
-        MAX_ROWS => interleave_strip(strip::<T, MAX_ROWS>(rows, depth, depth, 0, count), to),
-        _ => interleave_strip(strip::<T, FEW_ROWS>(rows, depth, depth, 0, count), to),
-    }
-}
-
-#[inline(always)]
-fn interleave_strip<T: Real, const ROWS: usize>(rows: [&[T]; ROWS], to: &mut [T]) {
-    let (columns, _) = to.as_chunks_mut::<ROWS>();
-    for k in 0..columns.len() {
-        columns[k] = SeparateRows(rows).column(k).unwrap_or([T::default(); ROWS]);
-    }
-}
-
-/// The product of rows and the windows over a plane.
-pub(crate) struct Windows<'a, 'c, T> {
-    /// The rows of the left matrix.
-    pub(crate) rows: FilterRows<'a, T>,
-    /// The elements that the windows go over, followed by the columns of a tile, which are read and
-    /// ignored.
-    pub(crate) elements: &'a [T],
-    /// The offset of the element for the first position, for each element of a row.
-    pub(crate) offsets: &'a [usize],
-    /// The number of positions of a line, of which the first `count` are part of the result.
-    pub(crate) line: usize,
-    pub(crate) count: usize,
-    /// The first line.
-    pub(crate) from: usize,
-    /// The result: rows, and lines of `count` positions.
-    pub(crate) out: &'a mut ArrayViewMut3<'c, T>,
-}
-
-impl<T: Real> Windows<'_, '_, T> {
-    /// Multiplies with the vector instructions of this processor.
-    pub(crate) fn multiply(self) {
-        ARCH.dispatch(self);
-    }
-
-    #[inline(always)]
-    fn strips<S: Simd, const ROWS: usize, const VECTORS: usize>(self, simd: S) {
-        let (count, lines, _) = self.out.dim();
-        let depth = self.offsets.len();
-        let width = T::lanes::<S>() * VECTORS;
-        let mut interleaved = match self.rows {
-            FilterRows::Separate(_) => repeated(T::default(), ROWS * depth),
-            FilterRows::Interleaved(_) => Vec::new(),
-        };
-        let places = (lines * self.line).saturating_sub(self.line - self.count);
-        let mut tile = [T::default(); MAX_ROWS * MAX_COLUMNS];
-        for top in (0..count).step_by(ROWS) {
-            let height = ROWS.min(count - top);
-            let rows = match self.rows {
-                FilterRows::Separate(rows) => {
-                    let rows = strip::<T, ROWS>(rows, depth, depth, top, height);
-                    interleave_strip(rows, &mut interleaved);
-                    &interleaved
-                }
-                FilterRows::Interleaved(rows) => rows.get(top * depth..).unwrap_or_default(),
-            };
-            let (rows, _) = rows.as_chunks::<ROWS>();
-            let rows = InterleavedRows(rows.get(..depth).unwrap_or_default());
-            let mut lines = self.out.slice_axis_mut(Axis(0), Slice::from(top..top + height));
-            let mut lines = lines.outer_iter_mut();
-            let out: [&mut [T]; ROWS] = std::array::from_fn(|_| {
-                lines.next().and_then(|line| line.into_slice()).unwrap_or_default()
-            });
-            // The line and the position of the next element of the tile.
-            let (mut line, mut place) = (0, 0);
-            for left in (0..places).step_by(width) {
-                let right = places.min(left + width);
-                let elements =
-                    self.elements.get(self.from * self.line + left..).unwrap_or_default();
-                let columns = ScatteredRows { elements, offsets: self.offsets };
-                let stride = any_product::<T, S, ROWS, VECTORS>(
-                    simd,
-                    rows,
-                    columns,
-                    right - left,
-                    &mut tile,
-                );
-                let mut at = 0;
-                while at < right - left {
-                    let length = (self.line - place).min(right - left - at);
-                    let wanted = self.count.saturating_sub(place).min(length);
-                    let to = line * self.count + place;
-                    for row in 0..height {
-                        let from = row * stride + at;
-                        if let Some(to) = out[row].get_mut(to..to + wanted)
-                            && let Some(tile) = tile.get(from..from + wanted)
-                        {
-                            to.copy_from_slice(tile);
-                        }
-                    }
-                    at += length;
-                    place += length;
-                    if place == self.line {
-                        (line, place) = (line + 1, 0);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl<T: Real> WithSimd for Windows<'_, '_, T> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        if has_many_registers::<S>() {
-            self.strips::<S, MAX_ROWS, MAX_VECTORS>(simd);
-        } else {
-            self.strips::<S, FEW_ROWS, FEW_VECTORS>(simd);
-        }
-    }
-}
-
 impl<T: Real> WithSimd for Block<'_, '_, T> {
     type Output = ();
 
@@ -456,10 +316,20 @@ fn product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
     rows: impl Rows<T, ROWS>,
     columns: impl Columns<T>,
 ) -> Option<[[T::Vector<S>; VECTORS]; ROWS]> {
+    product_from(simd, rows, columns, [[T::zeros(simd); VECTORS]; ROWS])
+}
+
+/// Returns `sums + rows · columns`, where a row of the columns has `VECTORS` vectors.
+#[inline(always)]
+pub(super) fn product_from<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
+    simd: S,
+    rows: impl Rows<T, ROWS>,
+    columns: impl Columns<T>,
+    mut sums: [[T::Vector<S>; VECTORS]; ROWS],
+) -> Option<[[T::Vector<S>; VECTORS]; ROWS]> {
     let rows = rows.checked()?;
     // Indices instead of iterators: adapters are not always inlined where more instructions are enabled
     // than they were compiled for.
-    let mut sums = [[T::zeros(simd); VECTORS]; ROWS];
     for k in 0..rows.depth() {
         let vectors = *columns.row::<S, VECTORS>(k)?;
         let column = rows.column(k)?;
@@ -558,7 +428,7 @@ fn any_product<T: Real, S: Simd, const ROWS: usize, const VECTORS: usize>(
 /// Returns `ROWS` rows of a matrix from `top` on. The last one is repeated in place of missing ones,
 /// whose results in the tile are ignored.
 #[inline(always)]
-fn strip<T, const ROWS: usize>(
+pub(super) fn strip<T, const ROWS: usize>(
     matrix: &[T],
     apart: usize,
     depth: usize,

@@ -5,7 +5,8 @@ use std::{any::Any, sync::Arc};
 use super::{
     float::AlignedElements,
     real::Real,
-    tile::{FilterRows, interleave, shape},
+    tile::shape,
+    windows::{FilterRows, interleave},
 };
 use crate::{
     derived::Lookup,

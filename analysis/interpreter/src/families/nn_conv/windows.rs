@@ -21,7 +21,7 @@ const CACHED: usize = 1 << 17;
 /// the next group, in elements.
 const GROUP: usize = 18_432;
 /// The number of multiplications between checks for cancellation.
-const WORK: usize = 1 << 24;
+const WORK: usize = 1 << 25;
 /// The maximum number of tiles of a filter whose weights are kept interleaved.
 const FEW_TILES: usize = 16;
 /// The number of parts of the work per thread.
